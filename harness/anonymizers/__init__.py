@@ -1,0 +1,1 @@
+"""Anonymizers: one small interface, one file each."""

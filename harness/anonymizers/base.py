@@ -1,0 +1,84 @@
+"""The interface of an anonymizer, and how one is found by name.
+
+An anonymizer is a frozen dataclass whose fields are its parameters (those of its entry in
+params.yaml), registered in the entry-point group `harness.anonymizers`. It sees one utterance at a
+time, and a job that the host has drawn for it: so batches, order and number of workers cannot
+change a result. It never sees an official name; the speaker only where the level is `speaker`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+
+from harness.corpora.store import Samples
+from harness.errors import ConfigError
+from harness.protocols.typed import build, did_you_mean
+
+GROUP = "harness.anonymizers"
+
+Level = Literal["utterance", "speaker"]
+LEVELS: tuple[Level, ...] = ("utterance", "speaker")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What an anonymizer is told about an utterance.
+
+    utterance: opaque id (`u000123`).
+    seed: 63-bit seed; one per utterance, or one per speaker where the level is `speaker`.
+    alpha: McAdams coefficient where the host assigns one, else None.
+    speaker: opaque id (`s0042`) where the level is `speaker`, else None.
+    """
+
+    utterance: str
+    seed: int
+    alpha: float | None = None
+    speaker: str | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the host knows of an utterance when it draws: official names, in the set's order."""
+
+    utterance: str
+    speaker: str
+
+
+@runtime_checkable
+class Anonymizer(Protocol):
+    """One anonymization system with its parameters."""
+
+    level: Level
+    name: ClassVar[str]
+
+    def alphas(self, sources: Sequence[Source], seeds: Sequence[int]) -> list[float | None]:
+        """Coefficients the host hands out for one data set, in C order of its utterances.
+
+        seeds: of the utterances or speakers, as they will stand in the jobs. Systems that take
+        their randomness from the seed alone return None for each.
+        """
+        ...
+
+    def anonymize(self, samples: Samples, job: Job) -> Samples:
+        """Anonymized speech of one utterance: mono 16 kHz int16 in, the same out."""
+        ...
+
+
+def load(name: str, entry: Mapping[str, Any]) -> Anonymizer:
+    """The anonymizer that params.yaml calls `name`, from its entry (`type` and parameters).
+
+    Raises ConfigError for an unknown type or parameter, or a value out of range.
+    """
+    found = {point.name: point for point in entry_points(group=GROUP)}
+    where = f"params.yaml: anonymizers.{name}"
+    parameters = dict(entry)
+    type_name = str(parameters.pop("type", ""))
+    if type_name not in found:
+        raise ConfigError(
+            f"unknown anonymizer type {type_name!r}", where=where, fix=did_you_mean(type_name, found)
+        )
+    anonymizer: Anonymizer = build(found[type_name].load(), parameters, where)
+    return anonymizer

@@ -1,0 +1,24 @@
+"""`original`: speech as it is. The system `orig` of every benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from harness.anonymizers.base import Job, Level, Source
+from harness.corpora.store import Samples
+
+
+@dataclass(frozen=True)
+class Original:
+    """Returns the samples unchanged."""
+
+    name: ClassVar[str] = "original"
+    level: Level = "utterance"
+
+    def alphas(self, sources: Sequence[Source], seeds: Sequence[int]) -> list[float | None]:
+        return [None] * len(sources)
+
+    def anonymize(self, samples: Samples, job: Job) -> Samples:
+        return samples

@@ -1,0 +1,1 @@
+"""Attackers: one small interface, one file or folder each."""

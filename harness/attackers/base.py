@@ -1,0 +1,90 @@
+"""The interface of an attacker, and how one is found by name.
+
+An attacker is a frozen dataclass whose fields are its parameters (those of its entry in
+params.yaml), registered in the entry-point group `harness.attackers`. It is trained on speech with
+speaker labels, and scores pairs of an enrolled speaker and a trial utterance; all names it sees are
+opaque, and pairs come shuffled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.corpora.opaque import Speech
+from harness.errors import ConfigError
+from harness.protocols.typed import build, did_you_mean
+from harness.runtime.events import Events
+
+GROUP = "harness.attackers"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What an attacker may use. threads: CPU threads. device: `cpu` or `cuda`."""
+
+    threads: int
+    device: str
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A trial to score: opaque enrolled speaker, opaque trial utterance."""
+
+    enrolment: str
+    trial: str
+
+
+@runtime_checkable
+class Attacker(Protocol):
+    """One attacker with its parameters."""
+
+    def train(
+        self, speech: Speech, model: Path, *, seed: int, work: Path, machine: Machine, events: Events
+    ) -> None:
+        """Train on `speech` (with speakers) and write the model into the folder `model`.
+
+        work: folder for resume state; a run that was killed finds what it left there, and must end
+        with the same model bit for bit on the same kind of CPU.
+        """
+        ...
+
+    def score(
+        self,
+        model: Path,
+        speech: Speech,
+        enrolments: Mapping[str, Sequence[str]],
+        pairs: Sequence[Pair],
+        *,
+        machine: Machine,
+        events: Events,
+    ) -> npt.NDArray[np.float32]:
+        """One score a pair, shape (len(pairs),); higher means more likely the same speaker.
+
+        speech: enrolment and trial utterances, without speakers. enrolments: utterances of each
+        enrolled speaker.
+        """
+        ...
+
+
+def load(name: str, entry: Mapping[str, Any]) -> Attacker:
+    """The attacker that params.yaml calls `name`, from its entry (`type` and parameters).
+
+    Raises ConfigError for an unknown type or parameter, or a value of the wrong type.
+    """
+    found = {point.name: point for point in entry_points(group=GROUP)}
+    where = f"params.yaml: attackers.{name}"
+    parameters = dict(entry)
+    type_name = str(parameters.pop("type", ""))
+    if type_name not in found:
+        raise ConfigError(
+            f"unknown attacker type {type_name!r}", where=where, fix=did_you_mean(type_name, found)
+        )
+    attacker: Attacker = build(found[type_name].load(), parameters, where)
+    return attacker

@@ -1,0 +1,104 @@
+"""Scoring with an ECAPA model: embeddings of whole utterances, cosine against the enrolment mean.
+
+Each utterance is brought to a loudness, divided by its peak, and freed of zeros at both ends, as
+in the official script; utterances are embedded one by one, since padding changes embeddings.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyloudnorm
+import torch
+
+from harness.attackers.base import Machine, Pair
+from harness.attackers.ecapa_model import Embedder, prepare, read_model
+from harness.corpora.opaque import Speech
+from harness.corpora.store import SAMPLE_RATE, Samples
+from harness.runtime.events import Events
+
+# Shorter than this, the loudness meter has no gating block and the network no context: such an
+# utterance is repeated until it is long enough.
+SHORTEST = round(0.4 * SAMPLE_RATE) + 1
+
+
+def condition(samples: Samples, loudness: float) -> npt.NDArray[np.float32]:
+    """Samples as the network gets them, float32 with peak 1.
+
+    samples: int16, shape (n,). loudness: LUFS. Silence is returned as zeros.
+    """
+    signal = samples.astype(np.float64) / 32768
+    if 0 < len(signal) < SHORTEST:
+        signal = np.tile(signal, -(-SHORTEST // len(signal)))
+    if not signal.any():
+        return np.zeros(max(len(signal), SHORTEST), dtype=np.float32)
+    with warnings.catch_warnings():
+        # The peak is divided out next, so a clipped intermediate is of no consequence.
+        warnings.filterwarnings("ignore", message="Possible clipped samples")
+        measured = pyloudnorm.Meter(SAMPLE_RATE).integrated_loudness(signal)
+        if np.isfinite(measured):
+            signal = pyloudnorm.normalize.loudness(signal, measured, loudness)
+    signal = signal / np.abs(signal).max()
+    sounding = np.flatnonzero(signal)
+    signal = signal[sounding[0] : sounding[-1] + 1]
+    if len(signal) < SHORTEST:
+        signal = np.tile(signal, -(-SHORTEST // len(signal)))
+    return signal.astype(np.float32)
+
+
+def embed(
+    embedder: Embedder, speech: Speech, loudness: float, device: torch.device, events: Events
+) -> dict[str, npt.NDArray[np.float32]]:
+    """Embedding of each utterance, shape (embedding_dim,), not normalised."""
+    embeddings = {}
+    with torch.no_grad():
+        for number, (utterance, recording) in enumerate(speech.recordings.items(), start=1):
+            signal = torch.from_numpy(condition(recording.read(), loudness)).to(device)
+            embeddings[utterance] = embedder(signal.unsqueeze(0))[0].cpu().numpy()
+            events.progress("embed", number, len(speech))
+    return embeddings
+
+
+def cosine_scores(
+    enrolled: Mapping[str, npt.NDArray[np.float32]],
+    trials: Mapping[str, npt.NDArray[np.float32]],
+    pairs: Sequence[Pair],
+) -> npt.NDArray[np.float32]:
+    """Cosine of each pair, shape (len(pairs),), in [-1, 1]."""
+    speakers, utterances = sorted(enrolled), sorted(trials)
+
+    def unit(vectors: list[npt.NDArray[np.float32]]) -> npt.NDArray[np.float64]:
+        matrix = np.stack(vectors).astype(np.float64)
+        return np.asarray(matrix / np.linalg.norm(matrix, axis=1, keepdims=True))
+
+    cosines = unit([enrolled[s] for s in speakers]) @ unit([trials[u] for u in utterances]).T
+    row = {speaker: number for number, speaker in enumerate(speakers)}
+    column = {utterance: number for number, utterance in enumerate(utterances)}
+    rows = [row[pair.enrolment] for pair in pairs]
+    columns = [column[pair.trial] for pair in pairs]
+    return np.asarray(cosines[rows, columns], dtype=np.float32)
+
+
+def score(
+    model: Path,
+    speech: Speech,
+    enrolments: Mapping[str, Sequence[str]],
+    pairs: Sequence[Pair],
+    *,
+    machine: Machine,
+    events: Events,
+) -> npt.NDArray[np.float32]:
+    """Scores of the pairs. See `Attacker.score`."""
+    device = prepare(machine, seed=0)
+    settings, embedder = read_model(model, device)
+    embeddings = embed(embedder, speech, settings.loudness, device, events)
+    enrolled = {
+        speaker: np.mean([embeddings[utterance] for utterance in utterances], axis=0)
+        for speaker, utterances in enrolments.items()
+    }
+    trials = {pair.trial: embeddings[pair.trial] for pair in pairs}
+    return cosine_scores(enrolled, trials, pairs)

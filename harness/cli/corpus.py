@@ -1,0 +1,147 @@
+"""`harness corpus`: import, check and export speech."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.corpora.importing import Recording
+
+
+def register(subparsers: argparse._SubParsersAction[Any]) -> None:
+    """Add `corpus` and its sub-commands."""
+    corpus = subparsers.add_parser("corpus", help="import, check and export speech")
+    commands = corpus.add_subparsers(dest="corpus_command", metavar="COMMAND", required=True)
+    _register_import(commands)
+
+    check = commands.add_parser("check", help="check a stored corpus")
+    check.add_argument("corpus", type=Path, metavar="CORPUS")
+    check.add_argument("--decode", action="store_true", help="also hash and decode all audio")
+    _add_workers(check)
+    check.set_defaults(handler=_check)
+
+    export = commands.add_parser("export", help="write a stored corpus as a Kaldi directory")
+    export.add_argument("corpus", type=Path, metavar="CORPUS")
+    export.add_argument("directory", type=Path, metavar="DIR", help="a new or empty folder")
+    export.add_argument("--format", choices=("wav", "flac"), default="wav")
+    export.add_argument(
+        "--absolute", action="store_true", help="absolute paths in wav.scp (default: relative)"
+    )
+    _add_workers(export)
+    export.set_defaults(handler=_export)
+
+
+def _register_import(commands: argparse._SubParsersAction[Any]) -> None:
+    importer = commands.add_parser("import", help="store speech as a corpus")
+    sources = importer.add_subparsers(dest="source", metavar="SOURCE", required=True)
+
+    kaldi = sources.add_parser("kaldi", help="from a Kaldi data directory")
+    kaldi.add_argument("directory", type=Path, metavar="DIR")
+    kaldi.add_argument(
+        "--base", type=Path, help="what relative paths of wav.scp start from (default: DIR)"
+    )
+    kaldi.add_argument(
+        "--librispeech", type=Path, metavar="ROOT", help="where to find the audio without wav.scp"
+    )
+    kaldi.set_defaults(handler=_import_kaldi)
+
+    librispeech = sources.add_parser("librispeech", help="from a subset of LibriSpeech")
+    librispeech.add_argument("root", type=Path, metavar="ROOT")
+    librispeech.add_argument("subset", metavar="SUBSET", help="e.g. train-clean-360")
+    librispeech.set_defaults(handler=_import_librispeech)
+
+    for source in (kaldi, librispeech):
+        source.add_argument("--to", type=Path, required=True, metavar="CORPUS", dest="target")
+        source.add_argument(
+            "--segment-seconds", type=float, metavar="S", help="cut utterances into about S seconds"
+        )
+        _add_workers(source)
+
+
+def _add_workers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: all cores)")
+
+
+def _import_kaldi(arguments: argparse.Namespace) -> int:
+    from harness.corpora.kaldi import read_kaldi, recordings
+
+    kaldi = read_kaldi(arguments.directory)
+    found = recordings(kaldi, base=arguments.base, librispeech=arguments.librispeech)
+    return _import(arguments, found)
+
+
+def _import_librispeech(arguments: argparse.Namespace) -> int:
+    from harness.corpora.librispeech import recordings
+
+    return _import(arguments, recordings(arguments.root, arguments.subset))
+
+
+def _import(arguments: argparse.Namespace, recordings: list[Recording]) -> int:
+    from harness.corpora.audio import NOTE
+    from harness.corpora.importing import import_utterances, refuse_filled
+    from harness.corpora.store import SAMPLE_RATE, Corpus
+    from harness.runtime.pool import Pool
+
+    refuse_filled(arguments.target)
+    with Pool(arguments.workers) as pool:
+        import_utterances(
+            arguments.target,
+            recordings,
+            pool=pool,
+            segment_seconds=arguments.segment_seconds,
+            on_progress=_show_progress,
+        )
+    manifest = Corpus(arguments.target).manifest
+    minutes = manifest["samples"].sum() / SAMPLE_RATE / 60
+    speakers = manifest["speaker"].nunique()
+    print(
+        f"{arguments.target}: {len(manifest)} utterances of {speakers} speakers, "
+        f"{minutes:.1f} minutes"
+    )
+    for note, count in manifest[NOTE].value_counts().sort_index().items():
+        if note:
+            print(f"  {count} utterances: {note}")
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from harness.corpora.check import check
+    from harness.runtime.pool import Pool
+
+    with Pool(arguments.workers) as pool:
+        problems = check(arguments.corpus, arguments.decode, pool=pool, on_progress=_show_progress)
+    for problem in problems:
+        print(problem)
+    if problems:
+        return 1
+    level = "all audio decodes" if arguments.decode else "metadata only; --decode checks the audio"
+    print(f"{arguments.corpus}: no problem found ({level})")
+    return 0
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from harness.corpora.export import export
+    from harness.corpora.store import Corpus
+    from harness.runtime.pool import Pool
+
+    corpus = Corpus(arguments.corpus)
+    with Pool(arguments.workers) as pool:
+        export(
+            corpus,
+            arguments.directory,
+            arguments.format,
+            paths="absolute" if arguments.absolute else "relative",
+            pool=pool,
+            on_progress=_show_progress,
+        )
+    print(f"{arguments.directory}: {len(corpus)} utterances")
+    return 0
+
+
+def _show_progress(done: int, total: int) -> None:
+    """One line on a terminal, nothing in a log."""
+    if sys.stderr.isatty():
+        print(f"\r{done}/{total} utterances", end="" if done < total else "\n", file=sys.stderr)

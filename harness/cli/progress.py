@@ -1,0 +1,42 @@
+"""Progress bars: shown on a terminal, for work that takes longer than two seconds."""
+
+from __future__ import annotations
+
+import sys
+
+from harness.runtime.events import Event
+
+DELAY_SECONDS = 2.0
+
+
+class ProgressBars:
+    """An events listener that draws one bar at a time."""
+
+    def __init__(self) -> None:
+        self._bar = None
+        self._task: str | None = None
+        self._shown = sys.stderr.isatty()
+
+    def __call__(self, event: Event) -> None:
+        if event["event"] != "progress" or not self._shown:
+            return
+        if event["task"] != self._task:
+            self.close()
+            from tqdm import tqdm
+
+            self._task = event["task"]
+            self._bar = tqdm(
+                total=event["total"],
+                desc=event["task"],
+                unit=f" {event['unit']}",
+                delay=DELAY_SECONDS,
+                leave=False,
+            )
+        if self._bar is not None:
+            self._bar.update(event["done"] - self._bar.n)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.close()
+        self._bar = self._task = None

@@ -1,0 +1,1 @@
+"""What speech there is: manifest, store, importers, exporters, checks."""

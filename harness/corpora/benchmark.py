@@ -1,0 +1,245 @@
+"""The stage `corpus`: the speech and the trial lists of a benchmark, checked before any work.
+
+Counts and hashes are compared with the protocol first; what differs is refused with the numbers
+side by side, before any audio is decoded.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from harness.corpora import voices
+from harness.corpora.importing import Recording, import_utterances
+from harness.corpora.kaldi import read_kaldi, recordings
+from harness.corpora.librispeech import index_subset
+from harness.corpora.store import Utterance, build, partition
+from harness.errors import ConfigError, DataError
+from harness.protocols.lists import cross_product, require, sha256_text
+from harness.protocols.protocol import DataSet, Protocol, data_file
+from harness.runtime.events import Events
+from harness.runtime.files import code_fingerprint, sha256_file, work_folder, write_text
+from harness.runtime.pool import Pool
+
+TRAINING_PREFIX = "tr"
+EVALUATION_PREFIX = "ev"
+ENROLMENT_CHAPTER = 1
+TRIAL_CHAPTER = 2
+
+Member = Recording | Utterance
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where speech and lists from outside lie; None where not given."""
+
+    librispeech: Path | None = None
+    lists: Path | None = None
+
+
+def synthetic(protocol: Protocol) -> dict[str, Sequence[Member]]:
+    """The sets of a benchmark of synthetic voices; enrolment and trials are other utterances of
+    the same voices."""
+    seed = protocol.source.seed or 0
+    members: dict[str, Sequence[Member]] = {}
+    for dataset in protocol.sets:
+        # Trial voices are those enrolled; a set of one gender takes its part of them.
+        training = dataset.role == "train"
+        whole = protocol.training_set() if training else _enrolment_set(protocol)
+        made = voices.voices(
+            seed,
+            whole.female,
+            whole.male,
+            TRAINING_PREFIX if training else EVALUATION_PREFIX,
+        )
+        counts = {"f": dataset.female, "m": dataset.male}
+        chosen = [voice for voice in made if counts[voice.gender]]
+        members[dataset.name] = voices.utterances(
+            chosen,
+            dataset.utterances // (dataset.female + dataset.male),
+            seed,
+            chapter=TRIAL_CHAPTER if dataset.role == "trial" else ENROLMENT_CHAPTER,
+        )
+    return members
+
+
+def _enrolment_set(protocol: Protocol) -> DataSet:
+    return next(s for s in protocol.sets if s.role == "enrolment")
+
+
+def excerpt(protocol: Protocol, folders: Folders) -> dict[str, Sequence[Member]]:
+    """Named utterances of a LibriSpeech tree, each with the hash of its file."""
+    root = _need(folders.librispeech, "HARNESS_LIBRISPEECH", "sources.librispeech", "LibriSpeech")
+    path = data_file(protocol.source.utterances or "")
+    if sha256_file(path) != protocol.source.sha256:
+        raise DataError("the list of utterances was changed", where=path.name, fix="reinstall")
+    listed = pd.read_csv(path, sep="\t", dtype=str, quoting=csv.QUOTE_NONE)
+    subsets = {
+        subset: index_subset(root, subset).set_index("utterance")
+        for subset in dict.fromkeys(s.subset for s in protocol.sets if s.subset)
+    }
+    members: dict[str, Sequence[Member]] = {}
+    for dataset in protocol.sets:
+        index = subsets[str(dataset.subset)]
+        rows = listed[listed["set"] == dataset.name]
+        missing = [name for name in rows["utterance"] if name not in index.index]
+        if missing:
+            raise DataError(
+                f"{len(missing)} of {len(rows)} utterances are missing, e.g. {missing[0]}",
+                where=f"{root} ({dataset.subset})",
+                fix="give the whole LibriSpeech subset",
+            )
+        chosen = index.loc[rows["utterance"]]
+        members[dataset.name] = [
+            Recording(str(name), row.speaker, row.gender, row.text, Path(row.path))
+            for name, row in zip(chosen.index, chosen.itertuples(index=False), strict=True)
+        ]
+        hashes = [sha256_file(Path(path)) for path in chosen["path"]]
+        wrong = [u for u, h, e in zip(chosen.index, hashes, rows["sha256"], strict=True) if h != e]
+        if wrong:
+            first = list(chosen.index).index(wrong[0])
+            raise DataError(
+                f"{len(wrong)} of {len(rows)} FLAC files differ from LibriSpeech, e.g. "
+                f"{wrong[0]}: sha256 {hashes[first]} (expected {rows['sha256'].iloc[first]})",
+                where=f"{root} ({dataset.subset})",
+                fix="download that subset again",
+            )
+    return members
+
+
+def official(protocol: Protocol, folders: Folders) -> dict[str, Sequence[Member]]:
+    """Sets given by the official Kaldi folders; audio there or in a LibriSpeech tree."""
+    lists = _need(folders.lists, "HARNESS_LISTS", "sources.lists", "the official Kaldi folders")
+    members: dict[str, Sequence[Member]] = {}
+    for dataset in protocol.sets:
+        folder = lists / dataset.name
+        if folder.is_dir() or dataset.role != "train":
+            members[dataset.name] = recordings(read_kaldi(folder), librispeech=folders.librispeech)
+        else:
+            root = _need(
+                folders.librispeech, "HARNESS_LIBRISPEECH", "sources.librispeech", "LibriSpeech"
+            )
+            members[dataset.name] = [
+                Recording(row.utterance, row.speaker, row.gender, row.text, Path(row.path))
+                for row in index_subset(root, str(dataset.subset)).itertuples(index=False)
+            ]
+    return members
+
+
+def _need(folder: Path | None, variable: str, setting: str, what: str) -> Path:
+    if folder is None:
+        raise ConfigError(
+            f"where is {what}?",
+            where=f"params.yaml: {setting}",
+            fix=f"set it, or the environment variable {variable}",
+        )
+    if not folder.is_dir():
+        raise ConfigError(f"no such folder: {folder}", where=setting, fix=f"mend it or {variable}")
+    return folder
+
+
+def require_sets(protocol: Protocol, members: dict[str, Sequence[Member]]) -> None:
+    """Raises DataError with all numbers that differ from the protocol, side by side."""
+    differences = []
+    for dataset in protocol.sets:
+        found = members[dataset.name]
+        genders = {member.speaker: member.gender for member in found}
+        numbers = {
+            "utterances": (len(found), dataset.utterances),
+            "female speakers": (sum(g == "f" for g in genders.values()), dataset.female),
+            "male speakers": (sum(g == "m" for g in genders.values()), dataset.male),
+        }
+        if dataset.sha256 is not None:
+            names = sorted((member.utterance for member in found), key=lambda n: n.encode())
+            text = "".join(f"{name}\n" for name in names)
+            numbers["sha256 of its list"] = (sha256_text(text), dataset.sha256)  # type: ignore[assignment]
+        differences += [
+            f"{dataset.name}: {what} {number} (expected {expected})"
+            for what, (number, expected) in numbers.items()
+            if number != expected
+        ]
+    if differences:
+        raise DataError(
+            "; ".join(differences),
+            where=f"data of {protocol.name}",
+            fix="give the data that the protocol names",
+        )
+
+
+def trial_texts(protocol: Protocol, members: dict[str, Sequence[Member]]) -> dict[str, str]:
+    """The text of each trial list, generated; raises DataError unless it is the protocol's."""
+    texts = {}
+    for listed in protocol.lists:
+        enrolled = {m.speaker for m in members[listed.enrolments] if m.gender == listed.gender}
+        trials = cross_product(enrolled, {m.utterance: m.speaker for m in members[listed.trials]})
+        texts[listed.trials] = require(listed, trials)
+    return texts
+
+
+def gather(protocol: Protocol, folders: Folders) -> dict[str, Sequence[Member]]:
+    """Who says what in each set, by the kind of the protocol's source; nothing is decoded."""
+    if protocol.source.kind == "voices":
+        return synthetic(protocol)
+    if protocol.source.kind == "excerpt":
+        return excerpt(protocol, folders)
+    return official(protocol, folders)
+
+
+def build_benchmark(
+    protocol: Protocol,
+    folders: Folders,
+    target: Path,
+    *,
+    segment_seconds: float | None,
+    pool: Pool,
+    events: Events,
+) -> int:
+    """Store every set of the benchmark, and its lists, under `target`.
+
+    segment_seconds: training audio is cut into pieces of about this length; None: not cut.
+    Returns the number of utterances. Raises ConfigError or DataError before any work starts.
+    """
+    members = gather(protocol, folders)
+    require_sets(protocol, members)
+    texts = trial_texts(protocol, members)
+    if segment_seconds is not None and protocol.source.kind == "voices":
+        raise ConfigError(
+            "synthetic utterances are short and are not cut",
+            where=f"params.yaml: benchmarks.{protocol.name}.segment_seconds",
+            fix="set it to null",
+        )
+    total = 0
+    for dataset in protocol.sets:
+        found = members[dataset.name]
+        path = target / dataset.name
+
+        def progress(done: int, whole: int, name: str = dataset.name) -> None:
+            events.progress(f"corpus {name}", done, whole)
+
+        if protocol.source.kind == "voices":
+            spoken = [member for member in found if isinstance(member, Utterance)]
+            identity = [repr(spoken), code_fingerprint()]
+            build(
+                path,
+                partition(spoken),
+                voices.speak,
+                work=work_folder(f"voices-{dataset.name}", identity),
+                pool=pool,
+                on_progress=lambda done, report=progress, whole=len(spoken): report(done, whole),
+            )
+        else:
+            import_utterances(
+                path,
+                [member for member in found if isinstance(member, Recording)],
+                pool=pool,
+                segment_seconds=segment_seconds if dataset.role == "train" else None,
+                on_progress=progress,
+            )
+        total += len(found)
+    for name, text in texts.items():
+        write_text(target / "lists" / name / "trials", text)
+    return total

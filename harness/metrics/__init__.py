@@ -1,0 +1,1 @@
+"""Arithmetic only: arrays in, numbers out."""

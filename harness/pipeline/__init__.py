@@ -1,0 +1,1 @@
+"""The stages of dvc.yaml: they join corpora, anonymizers, attackers, reports and tracking."""

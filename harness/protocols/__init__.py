@@ -1,0 +1,1 @@
+"""Challenge editions and benchmarks as data."""

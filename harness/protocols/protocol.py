@@ -1,0 +1,148 @@
+"""A protocol: what a challenge edition or a benchmark consists of, loaded from YAML.
+
+Counts and hashes here are the truth that data are held against before any work starts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.errors import ConfigError
+from harness.protocols.typed import build, did_you_mean, read_yaml
+
+Gender = Literal["f", "m"]
+Role = Literal["train", "enrolment", "trial"]
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """One set of utterances (a Kaldi data directory in the official layout).
+
+    female, male: numbers of speakers. utterances: their number, before any cutting.
+    subset: the LibriSpeech subset that holds the audio. sha256: of the official list of its
+    utterances, one a line, where one is given.
+    """
+
+    name: str
+    role: Role
+    female: int
+    male: int
+    utterances: int
+    subset: str | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class TrialList:
+    """One trial list: the same-gender cross product of enrolled speakers and trial utterances.
+
+    trials: name of the trial set, which also names the list. sha256: of the official text.
+    """
+
+    trials: str
+    enrolments: str
+    dataset: str
+    split: str
+    gender: Gender
+    target: int
+    nontarget: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the speech comes from.
+
+    kind: `voices` (synthetic, made on the spot), `excerpt` (named utterances of a LibriSpeech
+    tree) or `lists` (Kaldi folders with the official lists; audio there or in a LibriSpeech tree).
+    """
+
+    kind: Literal["voices", "excerpt", "lists"]
+    utterances: str | None = None
+    sha256: str | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Average:
+    """How the EERs of one split become one number: the plain mean of the lists of `split`.
+
+    printed_from: decimals to which each EER is cut (truncated) before averaging in the published
+    table; None where full precision is averaged.
+    """
+
+    split: str
+    label: str
+    printed_from: int | None = None
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published EER of a system on one list. decimals: digits printed after the point."""
+
+    system: str
+    split: str
+    gender: Literal["f", "m", "mean"]
+    eer_percent: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """An edition of a challenge, or a benchmark of our own."""
+
+    name: str
+    title: str
+    source: Source
+    sets: tuple[DataSet, ...]
+    lists: tuple[TrialList, ...]
+    averages: tuple[Average, ...]
+    systems: dict[str, str] = field(default_factory=dict)
+    published: tuple[Published, ...] = ()
+    dates: dict[str, str] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
+    reference: str | None = None
+
+    def dataset(self, name: str) -> DataSet:
+        """The set of that name. Raises ConfigError when there is none."""
+        for candidate in self.sets:
+            if candidate.name == name:
+                return candidate
+        raise ConfigError(
+            f"no set {name!r}",
+            where=f"protocol {self.name}",
+            fix=did_you_mean(name, (s.name for s in self.sets)),
+        )
+
+    def training_set(self) -> DataSet:
+        """The one set that attackers are trained on."""
+        return next(s for s in self.sets if s.role == "train")
+
+
+def names() -> list[str]:
+    """Names of all protocols that come with the package, sorted."""
+    folder = resources.files("harness.protocols") / "data"
+    return sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml"))
+
+
+def data_file(name: str) -> Path:
+    """Path of a file that belongs to a protocol."""
+    return Path(str(resources.files("harness.protocols") / "data" / name))
+
+
+def load(name: str) -> Protocol:
+    """The protocol of that name. Raises ConfigError for an unknown name or a malformed file."""
+    if name not in names():
+        raise ConfigError(
+            f"unknown benchmark {name!r}", where="params.yaml", fix=did_you_mean(name, names())
+        )
+    path = data_file(f"{name}.yaml")
+    content: dict[str, Any] = read_yaml(path)
+    protocol = build(Protocol, content, f"{path.name}")
+    for listed in protocol.lists:
+        protocol.dataset(listed.trials)
+        protocol.dataset(listed.enrolments)
+    return protocol

@@ -1,0 +1,100 @@
+"""YAML into frozen dataclasses, strictly: an unknown, missing or mistyped field is one clear line."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import types
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import yaml
+
+from harness.errors import ConfigError
+
+T = TypeVar("T")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint for a misspelt name: the nearest known one, or all of them."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(names) or 'none'}"
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """A YAML mapping. Raises ConfigError with the line where it is malformed."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(
+            "no such file", where=path, fix="run from the repository's root"
+        ) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = "" if mark is None else f":{mark.line + 1}"
+        problem = getattr(error, "problem", None) or "malformed"
+        raise ConfigError(
+            f"not valid YAML ({problem})", where=f"{path}{line}", fix="mend that line"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError("not UTF-8", where=path, fix="save it as UTF-8") from error
+    if not isinstance(content, dict):
+        raise ConfigError("not a mapping of names to values", where=path, fix="mend the file")
+    return content
+
+
+def build(kind: type[T], value: Any, where: str) -> T:
+    """`value` (from YAML) as the dataclass `kind`; `where` names it in errors."""
+    if not isinstance(value, dict):
+        raise ConfigError(f"expected a mapping, found {value!r}", where=where, fix="mend it")
+    hints = get_type_hints(kind)
+    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for name in value:
+        if name not in fields:
+            raise ConfigError(
+                f"unknown name {name!r}", where=where, fix=did_you_mean(str(name), fields)
+            )
+    arguments = {}
+    for name, field in fields.items():
+        if name in value:
+            arguments[name] = convert(hints[name], value[name], f"{where}.{name}")
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            raise ConfigError(f"{name!r} is missing", where=where, fix=f"add `{name}:`")
+    return kind(**arguments)
+
+
+def convert(hint: Any, value: Any, where: str) -> Any:
+    """`value` as the type `hint`: scalars, Literal, X | None, tuples, lists, dicts, dataclasses."""
+    origin = get_origin(hint)
+    if hint is Any:
+        return value
+    if origin in (Union, types.UnionType):
+        options = get_args(hint)
+        if value is None and type(None) in options:
+            return None
+        return convert(next(o for o in options if o is not type(None)), value, where)
+    if origin is Literal:
+        if value not in get_args(hint):
+            choices = ", ".join(map(repr, get_args(hint)))
+            raise ConfigError(f"{value!r} is not possible", where=where, fix=f"use one of {choices}")
+        return value
+    if origin in (tuple, list):
+        if not isinstance(value, list):
+            raise ConfigError(f"expected a list, found {value!r}", where=where, fix="use [..]")
+        items = [convert(get_args(hint)[0], v, f"{where}[{i}]") for i, v in enumerate(value)]
+        return origin(items)
+    if origin is dict:
+        if not isinstance(value, dict):
+            raise ConfigError(f"expected a mapping, found {value!r}", where=where, fix="mend it")
+        return {str(k): convert(get_args(hint)[1], v, f"{where}.{k}") for k, v in value.items()}
+    if dataclasses.is_dataclass(hint):
+        return build(hint, value, where)  # type: ignore[arg-type]
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
+        raise ConfigError(
+            f"expected {hint.__name__}, found {value!r}", where=where, fix="mend the value"
+        )
+    return value

@@ -1,0 +1,1 @@
+"""Where work runs: files written whole, ordered parallel maps, seeds, events."""

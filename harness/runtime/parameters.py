@@ -1,0 +1,134 @@
+"""params.yaml, typed and checked as a whole before any work starts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.errors import ConfigError
+from harness.protocols import protocol
+from harness.protocols.typed import build, did_you_mean, read_yaml
+
+FILE_NAME = "params.yaml"
+ORIGINAL = "orig"
+LIBRISPEECH_VARIABLE = "HARNESS_LIBRISPEECH"
+LISTS_VARIABLE = "HARNESS_LISTS"
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What one benchmark runs. segment_seconds: length of training segments, None for no cutting."""
+
+    name: str
+    systems: tuple[str, ...]
+    attackers: tuple[str, ...]
+    seeds: tuple[int, ...]
+    segment_seconds: float | None
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Folders with speech and lists from outside; None where not set."""
+
+    librispeech: str | None = None
+    lists: str | None = None
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """threads: of the attacker. workers: processes, None for all cores."""
+
+    threads: int = 2
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    workers: int | None = None
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """Whether and where MLflow runs are logged; uri None for the local store."""
+
+    enabled: bool = True
+    uri: str | None = None
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The whole file."""
+
+    benchmarks: dict[str, Benchmark]
+    benchmark: Benchmark
+    anonymizers: dict[str, dict[str, Any]]
+    attackers: dict[str, dict[str, Any]]
+    seed: int
+    sources: Sources
+    runtime: Runtime
+    tracking: Tracking
+
+    def folder(self, variable: str) -> Path | None:
+        """The folder of LIBRISPEECH_VARIABLE or LISTS_VARIABLE: the variable, then the file."""
+        configured = {
+            LIBRISPEECH_VARIABLE: self.sources.librispeech,
+            LISTS_VARIABLE: self.sources.lists,
+        }[variable]
+        value = os.environ.get(variable) or configured
+        return None if value is None else Path(value)
+
+
+def load(path: Path = Path(FILE_NAME)) -> Parameters:
+    """Read and check params.yaml. Raises ConfigError with the name that is wrong and a near one."""
+    parameters = build(Parameters, read_yaml(path), FILE_NAME)
+    for name, benchmark in parameters.benchmarks.items():
+        _check(benchmark, parameters, f"{FILE_NAME}: benchmarks.{name}")
+    _check(parameters.benchmark, parameters, f"{FILE_NAME}: benchmark")
+    runtime = parameters.runtime
+    for label, number in (("threads", runtime.threads), ("workers", runtime.workers)):
+        if number is not None and number < 1:
+            raise ConfigError(
+                f"{number} is not possible", where=f"{FILE_NAME}: runtime.{label}", fix="use 1 or more"
+            )
+    return parameters
+
+
+def _check(benchmark: Benchmark, parameters: Parameters, where: str) -> None:
+    if benchmark.name not in protocol.names():
+        raise ConfigError(
+            f"no benchmark {benchmark.name!r}",
+            where=f"{where}.name",
+            fix=did_you_mean(benchmark.name, protocol.names()),
+        )
+    for kind, names, known in (
+        ("systems", benchmark.systems, parameters.anonymizers),
+        ("attackers", benchmark.attackers, parameters.attackers),
+    ):
+        if not names:
+            raise ConfigError("the list is empty", where=f"{where}.{kind}", fix="name at least one")
+        for name in names:
+            if name not in known:
+                raise ConfigError(
+                    f"no {kind[:-1]} {name!r}", where=f"{where}.{kind}", fix=did_you_mean(name, known)
+                )
+            if "type" not in known[name]:
+                raise ConfigError(f"{name!r} has no type", where=where, fix="add `type:`")
+    if ORIGINAL not in benchmark.systems:
+        raise ConfigError(
+            f"{ORIGINAL!r} is missing: every scenario compares with original speech",
+            where=f"{where}.systems",
+            fix=f"add {ORIGINAL}",
+        )
+    for kind, values in (
+        ("systems", benchmark.systems),
+        ("attackers", benchmark.attackers),
+        ("seeds", benchmark.seeds),
+    ):
+        if len(set(values)) != len(values) or not values:
+            raise ConfigError(
+                "values are missing or stand twice", where=f"{where}.{kind}", fix="name each once"
+            )
+    if benchmark.segment_seconds is not None and benchmark.segment_seconds <= 0:
+        raise ConfigError(
+            f"{benchmark.segment_seconds} is not a length",
+            where=f"{where}.segment_seconds",
+            fix="use seconds above 0, or null",
+        )

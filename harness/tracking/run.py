@@ -1,0 +1,161 @@
+"""A run of the MLflow store: begun or continued, written in batches within MLflow's limits."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, TypeVar
+
+from harness.tracking.fields import DIGEST_CHARACTERS, TAG_CHARACTERS, field_name, shortened
+from harness.tracking.store import Store
+
+if TYPE_CHECKING:
+    from mlflow.entities import Metric, Run
+
+IDENTITY_TAG = "harness.identity"
+METRICS_PER_BATCH = 1000
+# MLflow takes 100, but also at most 1 MB: of the longest ones, escaped, these many stay below it.
+PARAMETERS_PER_BATCH = 25
+TAGS_PER_BATCH = 20
+# Metrics wait for others, but not for long: someone may be watching the curve.
+FLUSH_METRICS = 100
+FLUSH_SECONDS = 2.0
+
+Item = TypeVar("Item")
+
+
+def batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    """Pieces of at most `size` items."""
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+class TrackedRun:
+    """One run. All methods raise what `failures()` names when the store fails."""
+
+    def __init__(self, store: Store, run: Run, milliseconds: int | None) -> None:
+        self.client = store.client
+        self.run_id: str = run.info.run_id
+        self.milliseconds = milliseconds
+        self._logged = {
+            (name, metric.step, metric.value)
+            for name in run.data.metrics
+            for metric in self.client.get_metric_history(self.run_id, name)
+        }
+        self._pending: list[Metric] = []
+        self._flushed = 0.0
+
+    @classmethod
+    def begin(
+        cls,
+        store: Store,
+        *,
+        benchmark: str,
+        name: str,
+        identity: str,
+        parameters: Mapping[str, str],
+        milliseconds: int | None,
+    ) -> TrackedRun:
+        """Continue the run that was left RUNNING with this identity, or create one.
+
+        milliseconds: a fixed time (since 1970) for everything in the run, None for the clock's.
+        """
+        from mlflow.entities import Param
+
+        client = store.client
+        experiment = store.experiment(benchmark)
+        left = client.search_runs(
+            [experiment],
+            filter_string=f"tags.`{IDENTITY_TAG}` = '{identity}' AND attributes.status = 'RUNNING'",
+            order_by=["attributes.start_time DESC"],
+        )
+        # MLflow does not let a parameter change, so a run with others cannot go on.
+        fitting = (run for run in left if run.data.params.items() <= parameters.items())
+        found = next(fitting, None) or client.create_run(
+            experiment,
+            start_time=now(milliseconds),
+            run_name=name,
+            # With its identity from the first moment, a run is found again after a kill.
+            tags={IDENTITY_TAG: identity},
+        )
+        tracked = cls(store, found, milliseconds)
+        missing = [
+            Param(key, text) for key, text in parameters.items() if key not in found.data.params
+        ]
+        for batch in batches(missing, PARAMETERS_PER_BATCH):
+            client.log_batch(tracked.run_id, params=batch, synchronous=True)
+        return tracked
+
+    def set_tags(self, tags: Mapping[str, str]) -> None:
+        """Set tags; a text that is too long is cut."""
+        from mlflow.entities import RunTag
+
+        entities = [RunTag(name, shortened(text, TAG_CHARACTERS)) for name, text in tags.items()]
+        for batch in batches(entities, TAGS_PER_BATCH):
+            self.client.log_batch(self.run_id, tags=batch, synchronous=True)
+
+    def log_datasets(self, datasets: Sequence[Mapping[str, str]]) -> None:
+        """Log inputs, each with `name`, `digest` (SHA-256) and `context`."""
+        from mlflow.entities import Dataset, DatasetInput, InputTag
+
+        inputs = [
+            DatasetInput(
+                Dataset(
+                    name=dataset["name"],
+                    # MLflow takes 36 characters; the whole hash is in the source.
+                    digest=dataset["digest"][:DIGEST_CHARACTERS],
+                    source_type="corpus",
+                    source=json.dumps({"corpus": dataset["name"], "sha256": dataset["digest"]}),
+                ),
+                tags=[InputTag("mlflow.data.context", dataset["context"])],
+            )
+            for dataset in datasets
+        ]
+        if inputs:
+            self.client.log_inputs(self.run_id, inputs)
+
+    def add_metric(self, name: str, value: float, step: int) -> None:
+        """Log a metric, unless the run has this value at this step already."""
+        from mlflow.entities import Metric
+
+        key = (field_name(name), step, value)
+        if key not in self._logged:
+            self._logged.add(key)
+            self._pending.append(Metric(key[0], value, now(self.milliseconds), step))
+        late = time.monotonic() - self._flushed > FLUSH_SECONDS
+        if late or len(self._pending) >= FLUSH_METRICS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send the metrics that wait."""
+        for batch in batches(self._pending, METRICS_PER_BATCH):
+            self.client.log_batch(self.run_id, metrics=batch, synchronous=True)
+        self._pending.clear()
+        self._flushed = time.monotonic()
+
+    def log_artifact(self, folder: Path, path: str) -> bool:
+        """Keep a file or folder of `folder` under the same path; False if there is none inside."""
+        relative = PurePosixPath(os.path.normpath(path))
+        source = folder / relative
+        if relative.is_absolute() or ".." in relative.parts or not source.exists():
+            return False
+        if source.is_dir():
+            self.client.log_artifacts(self.run_id, str(source), str(relative))
+        else:
+            parent = None if relative.parent == PurePosixPath(".") else str(relative.parent)
+            self.client.log_artifact(self.run_id, str(source), parent)
+        return True
+
+    def end(self, status: str, notes: Sequence[str]) -> None:
+        """Send what waits, describe the run by `notes`, and give it its final status."""
+        self.flush()
+        if notes:
+            self.set_tags({"mlflow.note.content": "\n\n".join(notes)})
+        self.client.set_terminated(self.run_id, status=status, end_time=now(self.milliseconds))
+
+
+def now(milliseconds: int | None) -> int:
+    """The fixed time if there is one, else the clock's, in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000 if milliseconds is None else milliseconds

@@ -1,0 +1,67 @@
+"""Which modules of the package a module needs, by reading imports as text.
+
+`python tests/pipeline/closure.py` prints the list for each stage, to paste into dvc.yaml.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ANONYMIZERS = ("harness.anonymizers.mcadams", "harness.anonymizers.original")
+ATTACKERS = ("harness.attackers.ecapa",)
+
+# What computes each stage's output. Tracking, progress and the command line cannot change it.
+STAGES: dict[str, tuple[str, ...]] = {
+    "corpus": ("harness.corpora.benchmark",),
+    "anonymize": ("harness.anonymizers.stage", *ANONYMIZERS),
+    "train": ("harness.attackers.stage", *ATTACKERS),
+    "score": (
+        "harness.attackers.stage",
+        *ATTACKERS,
+        "harness.reports.evaluation",
+        "harness.reports.figures",
+    ),
+    "evaluate": ("harness.reports.evaluation",),
+    "compare": ("harness.reports.evaluation", "harness.reports.tables"),
+}
+
+
+def file_of(module: str) -> Path | None:
+    """The file of a module of the package; None for a package or another's module."""
+    path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    return path if path.is_file() else None
+
+
+def imports(path: Path) -> set[str]:
+    """Modules of the package that a file imports, inside functions too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return {name for name in found if name.startswith("harness.") and file_of(name)}
+
+
+def closure(roots: tuple[str, ...]) -> list[str]:
+    """Files of the roots and of all they import, sorted, relative to the repository."""
+    seen: set[str] = set()
+    waiting = list(roots)
+    while waiting:
+        module = waiting.pop()
+        if module in seen:
+            continue
+        seen.add(module)
+        path = file_of(module)
+        assert path is not None, module
+        waiting += imports(path)
+    return sorted(module.replace(".", "/") + ".py" for module in seen)
+
+
+if __name__ == "__main__":
+    for stage, roots in STAGES.items():
+        print(f"# {stage}")  # noqa: T201
+        for name in closure(roots):
+            print(f"      - {name}")  # noqa: T201

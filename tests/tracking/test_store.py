@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.errors import TrackingError
+from harness.runtime.events import Event, Events
+from harness.runtime.parameters import Tracking
+from harness.tracking.sink import RunSink
+from harness.tracking.store import Store, check_store, open_store, store_uri
+
+Python = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def read_only_folder(empty_database: Path) -> Iterator[Path]:
+    """A repository whose mlruns may not be written, also where the tests run as root."""
+    folder = Path(tempfile.mkdtemp())
+    mlruns = folder / "mlruns"
+    mlruns.mkdir()
+    folder.chmod(0o755)
+    mlruns.chmod(0o555)
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield folder
+    finally:
+        if root:
+            os.seteuid(0)
+        mlruns.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+def columns(database: Path, query: str) -> list[str]:
+    connection = sqlite3.connect(database)
+    try:
+        return [row[0] for row in connection.execute(query)]
+    finally:
+        connection.close()
+
+
+def test_switched_off_imports_no_mlflow(run_python: Python) -> None:
+    finished = run_python(
+        "import sys\n"
+        "from harness.runtime.parameters import Tracking\n"
+        "from harness.tracking import importer, sink, store\n"
+        "assert store.open_store(Tracking(enabled=False)) is None\n"
+        "store.check_store(Tracking(enabled=False))\n"
+        "print('mlflow' in sys.modules)\n"
+    )
+    assert (finished.stdout, finished.stderr) == ("False\n", "")
+
+
+def test_address_comes_from_environment_then_file_then_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    root = Path("/repository")
+    assert store_uri(Tracking(), root) == "sqlite:////repository/mlruns/mlflow.db"
+    assert store_uri(Tracking(uri="http://there:5000"), root) == "http://there:5000"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://elsewhere:5000")
+    assert store_uri(Tracking(uri="http://there:5000"), root) == "http://elsewhere:5000"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "")
+    assert store_uri(Tracking(uri="http://there:5000"), root) == "http://there:5000"
+
+
+def test_fresh_store_is_made_in_silence_and_keeps_artifacts_beside_it(
+    run_python: Python, tmp_path: Path
+) -> None:
+    root = tmp_path / "a place #1 é"
+    # What a process that was killed in MLflow's migrations leaves.
+    (root / "mlruns").mkdir(parents=True)
+    (root / "mlruns" / ".mlflow.db.part").write_bytes(b"half")
+    script = (
+        "import os, sys; from pathlib import Path\n"
+        "from harness.runtime.parameters import Tracking\n"
+        "from harness.tracking.store import open_store\n"
+        "before = dict(os.environ)\n"
+        "store = open_store(Tracking(), Path(sys.argv[1]))\n"
+        "run = store.client.create_run(store.experiment('demo'))\n"
+        "Path('det.png').write_bytes(b'png')\n"
+        "store.client.log_artifact(run.info.run_id, 'det.png')\n"
+        "from mlflow.telemetry import get_telemetry_client\n"
+        "print(run.info.run_id, get_telemetry_client(), os.environ == before)\n"
+    )
+    finished = run_python(script, root, cwd=tmp_path)
+    assert finished.stderr == ""
+    identifier, telemetry, unchanged = finished.stdout.split()
+    assert (telemetry, unchanged) == ("None", "True")
+    assert sorted(path.name for path in (root / "mlruns").iterdir()) == [
+        "artifacts",
+        "mlflow.db",
+        "mlflow.db.lock",
+    ]
+    kept = root / "mlruns" / "artifacts" / "harness" / "demo" / identifier / "artifacts" / "det.png"
+    assert kept.read_bytes() == b"png"
+
+
+# Forked from one process that has imported MLflow, so that they really start together.
+STARTS_AT_ONCE = """
+import multiprocessing, sys
+from pathlib import Path
+from harness.tracking.quiet import quietly
+with quietly({}):
+    import mlflow.tracking, mlflow.store.tracking.sqlalchemy_store
+from harness.runtime.events import Events
+from harness.runtime.parameters import Tracking
+from harness.tracking.sink import RunSink
+from harness.tracking.store import open_store
+
+root = Path(sys.argv[1])
+context = multiprocessing.get_context("fork")
+barrier = context.Barrier(6)
+
+def stage(number):
+    barrier.wait()
+    store = open_store(Tracking(), root)
+    barrier.wait()
+    sink = RunSink(store, identity=f"i{number}", dvc_stage="train", root=root)
+    events = Events(sink)
+    events.emit("run", stage="train", key=f"k{number}", benchmark="demo", parameters={"n": number})
+    for step in range(20):
+        events.emit("metric", name="train_loss", value=number + step / 100, step=step)
+    events.emit("done")
+    out = root / "models" / str(number)
+    out.mkdir(parents=True)
+    events.write(out)
+    sink.finish(out)
+    assert not sink.problems, sink.problems
+
+processes = [context.Process(target=stage, args=(number,)) for number in range(6)]
+for process in processes:
+    process.start()
+for process in processes:
+    process.join()
+print([process.exitcode for process in processes])
+"""
+
+
+def test_six_processes_meet_on_a_fresh_store(tmp_path: Path, run_python: Python) -> None:
+    finished = run_python(STARTS_AT_ONCE, tmp_path)
+    assert (finished.stdout, finished.stderr) == ("[0, 0, 0, 0, 0, 0]\n", "")
+    database = tmp_path / "mlruns" / "mlflow.db"
+    assert columns(database, "SELECT name FROM experiments WHERE name != 'Default'") == [
+        "harness/demo"
+    ]
+    assert columns(database, "SELECT status FROM runs") == ["FINISHED"] * 6
+    assert columns(database, "SELECT count(*) FROM metrics") == [120]
+    assert columns(database, "SELECT sum(value) FROM metrics") == [pytest.approx(20 * 15 + 6 * 1.9)]
+
+
+def test_server_that_is_away_is_named_within_seconds(
+    monkeypatch: pytest.MonkeyPatch, free_port: int
+) -> None:
+    started = time.monotonic()
+    with pytest.raises(TrackingError, match=r"start the server, or set tracking.enabled: false"):
+        check_store(Tracking(uri=f"http://127.0.0.1:{free_port}"))
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://me:secret@127.0.0.1:{free_port}")
+    with pytest.raises(TrackingError, match="or unset MLFLOW_TRACKING_URI") as caught:
+        check_store(Tracking())
+    assert time.monotonic() - started < 5
+    assert "\n" not in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_server_that_hangs_is_given_up_within_the_users_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        started = time.monotonic()
+        with pytest.raises(TrackingError, match="start the server"):
+            check_store(Tracking(uri=f"http://127.0.0.1:{listener.getsockname()[1]}"))
+    # Two tries of a second; ours would have been two of four.
+    assert 1 < time.monotonic() - started < 4
+    assert os.environ["MLFLOW_HTTP_REQUEST_TIMEOUT"] == "1"
+    assert "MLFLOW_HTTP_REQUEST_MAX_RETRIES" not in os.environ
+
+
+def test_database_server_that_is_away_is_named_at_once(free_port: int) -> None:
+    uri = f"postgresql://me:secret@127.0.0.1:{free_port}/mlflow"
+    with pytest.raises(TrackingError, match=r"//…@127.*refused.*start the server"):
+        check_store(Tracking(uri=uri))
+
+
+@pytest.mark.parametrize("uri", ["file:./mlruns", "./mlruns"])
+def test_plain_folders_are_refused_with_the_address_to_use(
+    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TrackingError, match=r"use sqlite:///mlruns/mlflow\.db"):
+        check_store(Tracking(uri=uri))
+
+
+@pytest.mark.parametrize(
+    ("uri", "message"),
+    [
+        ("ftp://there", "unsupported URI"),
+        ("sqlite://", "in memory forgets"),
+        ("sqlite:///{folder}", "is a folder"),
+        ("sqlite:///{folder}/file/mlflow.db", "check the owner and mode"),
+        ("sqlite:///{folder}/file", "not an SQLite file"),
+    ],
+)
+def test_addresses_that_cannot_be_used(uri: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("something else, of some length")
+    with pytest.raises(TrackingError, match=message):
+        check_store(Tracking(uri=uri.format(folder=tmp_path)))
+
+
+def test_read_only_folder(read_only_folder: Path) -> None:
+    with pytest.raises(TrackingError, match=r"mlruns.*Permission denied.*owner and mode"):
+        check_store(Tracking(), read_only_folder)
+
+
+def test_read_only_database(read_only_folder: Path, empty_database: Path) -> None:
+    effective = os.geteuid()
+    os.seteuid(os.getuid())
+    (read_only_folder / "mlruns").chmod(0o777)
+    shutil.copy(empty_database, read_only_folder / "mlruns" / "mlflow.db")
+    (read_only_folder / "mlruns" / "mlflow.db").chmod(0o444)
+    os.seteuid(effective)
+    with pytest.raises(TrackingError, match=r"mlflow.db: .*Permission denied"):
+        check_store(Tracking(), read_only_folder)
+
+
+def test_experiment_is_made_once_for_each_benchmark(store: Store) -> None:
+    first = store.experiment("demo")
+    assert store.experiment("demo") == first
+    assert store.experiment("libri-mini") != first
+    assert store.client.get_experiment(first).name == "harness/demo"
+
+
+def test_deleted_experiment_is_named(store: Store) -> None:
+    store.client.delete_experiment(store.experiment("demo"))
+    with pytest.raises(TrackingError, match="harness/demo: the experiment is deleted"):
+        store.experiment("demo")
+
+
+def test_artifacts_follow_a_repository_that_is_moved(
+    store: Store, repository: Path, run_event: Event, tmp_path: Path
+) -> None:
+    out = repository / "models"
+    out.mkdir()
+    sink = RunSink(store, identity="i", dvc_stage="train", root=repository)
+    events = Events(sink)
+    events.emit(**{"kind" if name == "event" else name: value for name, value in run_event.items()})
+    events.write(out)
+    sink.finish(out)
+    assert sink.run is not None
+    moved = tmp_path / "moved"
+    shutil.move(repository, moved)
+    opened = open_store(Tracking(), moved)
+    assert opened is not None
+    uri = opened.client.get_run(sink.run.run_id).info.artifact_uri
+    place = moved / "mlruns" / "artifacts" / "harness" / "demo"
+    assert uri == f"{place.as_uri()}/{sink.run.run_id}/artifacts"
+    assert [file.path for file in opened.client.list_artifacts(sink.run.run_id)] == ["events.jsonl"]
+    experiment = opened.client.get_experiment(opened.experiment("demo"))
+    assert experiment.artifact_location == place.as_uri()
