@@ -45,8 +45,8 @@ def read_genders(path: Path) -> dict[str, str]:
     for number, line in _lines(path):
         if line.startswith(";") or not line.strip():
             continue
-        # The reader's name comes last and may itself hold a `|`.
-        fields = [field.strip() for field in line.split("|", 4)]
+        # The reader's name comes last and may itself hold a `|`, so there may be more fields.
+        fields = [field.strip() for field in line.split("|")]
         if len(fields) < 5 or not fields[0] or fields[1] not in GENDERS:
             raise ListError(
                 "not `id | F or M | subset | minutes | name`",

@@ -32,6 +32,8 @@ COLUMNS = (
     "text",
 )
 INTEGERS = ("offset", "nbytes", "samples", "sample_rate")
+# Read in pieces: pandas needs far more memory for a column of text than it takes in the end.
+ROWS_AT_ONCE = 10_000
 # With `.flac` or `.wav` behind it, a longer id would pass no file system.
 LONGEST_NAME_BYTES = 200
 
@@ -81,7 +83,7 @@ def read_manifest(path: Path) -> pd.DataFrame:
         with warnings.catch_warnings():
             # Pandas would drop surplus fields with no more than a warning.
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            manifest = pd.read_csv(
+            with pd.read_csv(
                 path,
                 sep="\t",
                 # Every other column is text: a speaker `03` is not the number 3.
@@ -90,7 +92,9 @@ def read_manifest(path: Path) -> pd.DataFrame:
                 keep_default_na=False,
                 quoting=csv.QUOTE_NONE,
                 encoding="utf-8",
-            )
+                chunksize=ROWS_AT_ONCE,
+            ) as chunks:
+                manifest = pd.concat(list(chunks), ignore_index=True)
     except (ValueError, pd.errors.ParserError, pd.errors.ParserWarning) as error:
         raise DataError(f"not a manifest: {error}", where=path, fix="make it again") from error
     if not _ends_with_line(path):

@@ -5,7 +5,7 @@ sentence, a way of saying it and a channel, drawn from the seed and the utteranc
 depends on the number of voices, the order of work, or the process that does it.
 
 Within-voice variation and modest differences between voices are what make speaker verification an
-honest task here: a small ECAPA gets an EER of about 10 %, untrained 17 to 19 %. Without them the
+honest task here: a small ECAPA gets an EER of about 10 %, untrained 17 to 20 %. Without them the
 voices of a formant synthesizer are told apart by any network.
 """
 

@@ -175,7 +175,7 @@ def _locked(database: Path) -> Iterator[None]:
     from filelock import FileLock
 
     database.parent.mkdir(parents=True, exist_ok=True)
-    if FileLock:
+    with FileLock(database.with_name(f"{database.name}.lock"), timeout=LOCK_SECONDS):
         yield
 
 

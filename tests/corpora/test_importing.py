@@ -77,11 +77,11 @@ def test_file_that_changed_since_voids_the_earlier_work(
     recordings = [record(tmp_path, name, speech(900, 0)) for name in "ab"]
     # More than a shard: the first is finished when the second fails.
     monkeypatch.setattr("harness.corpora.importing.partition", lambda all_: [[one] for one in all_])
-    content = recordings[1].path.read_bytes()
     soundfile.write(str(recordings[1].path), np.full(900, np.nan), 16_000, subtype="FLOAT")
     with pytest.raises(AudioError, match="NaN"):
         store(tmp_path, recordings)
-    recordings[1].path.write_bytes(content)
+    # Both change, and neither changes its size.
+    soundfile.write(str(recordings[1].path), np.full(900, 0.5), 16_000, subtype="FLOAT")
     record(tmp_path, "a", speech(900, 7))
     np.testing.assert_array_equal(store(tmp_path, recordings).read("a"), speech(900, 7))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from harness.corpora.manifest import is_file_name, read_manifest, write_manifest
+from harness.corpora.manifest import ROWS_AT_ONCE, is_file_name, read_manifest, write_manifest
 from harness.errors import DataError
 
 HEADER = (
@@ -34,6 +34,24 @@ def test_text_stays_text_and_numbers_are_numbers(path: Path) -> None:
     assert manifest["note"].tolist() == ["", "dc"]
     assert manifest["offset"].tolist() == [512, 1536]
     assert (manifest[["offset", "nbytes", "samples", "sample_rate"]].dtypes == "int64").all()
+
+
+def test_many_rows_are_read_in_pieces(path: Path) -> None:
+    count = 2 * ROWS_AT_ONCE + 1
+    # A column may look numeric in one piece and not in another.
+    names = [f"{n:06d}" for n in range(count - 1)] + ["z"]
+    row = "\ts\tf\tc.tar\t1\t1\t1\t16000\tff\t\t\n"
+    path.write_text(HEADER + "".join(name + row for name in names))
+    manifest = read_manifest(path)
+    assert manifest["utterance"].tolist() == names
+    assert manifest.index.tolist() == list(range(count))
+
+
+def test_manifest_without_rows_is_read(path: Path) -> None:
+    path.write_text(HEADER)
+    manifest = read_manifest(path)
+    assert len(manifest) == 0
+    assert list(manifest.columns) == HEADER.split()
 
 
 def test_written_again_it_is_the_same_file(path: Path, tmp_path: Path) -> None:

@@ -49,6 +49,8 @@ def test_accepted_entries(entry: str, path: str) -> None:
         "flac -c -d --output-name=x a.flac |",
         "flac -c -d -f a.flac |",
         "flac -c -d - |",
+        "flac -c -d ; |",
+        "sox < -t wav - |",
         "flac -c -d '' |",
         "flac -c -d -s a.flac | sox - -t wav - |",
         "flac -c -d -s a.flac; rm -rf x |",

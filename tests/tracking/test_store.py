@@ -122,9 +122,10 @@ context = multiprocessing.get_context("fork")
 barrier = context.Barrier(6)
 
 def stage(number):
-    barrier.wait()
+    barrier.wait(60)
     store = open_store(Tracking(), root)
-    barrier.wait()
+    barrier.wait(60)
+    store.experiment("demo")
     sink = RunSink(store, identity=f"i{number}", dvc_stage="train", root=root)
     events = Events(sink)
     events.emit("run", stage="train", key=f"k{number}", benchmark="demo", parameters={"n": number})
