@@ -8,6 +8,7 @@ change a result. It never sees an official name; the speaker only where the leve
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -70,7 +71,8 @@ class Anonymizer(Protocol):
 def load(name: str, entry: Mapping[str, Any]) -> Anonymizer:
     """The anonymizer that params.yaml calls `name`, from its entry (`type` and parameters).
 
-    Raises ConfigError for an unknown type or parameter, or a value out of range.
+    Raises ConfigError for an unknown type or parameter, a value out of range, or a registered class
+    that cannot be imported or is no anonymizer.
     """
     found = {point.name: point for point in entry_points(group=GROUP)}
     where = f"params.yaml: anonymizers.{name}"
@@ -78,7 +80,23 @@ def load(name: str, entry: Mapping[str, Any]) -> Anonymizer:
     type_name = str(parameters.pop("type", ""))
     if type_name not in found:
         raise ConfigError(
-            f"unknown anonymizer type {type_name!r}", where=where, fix=did_you_mean(type_name, found)
+            f"unknown anonymizer type {type_name!r}",
+            where=where,
+            fix=did_you_mean(type_name, found),
         )
-    anonymizer: Anonymizer = build(found[type_name].load(), parameters, where)
+    point = found[type_name]
+    try:
+        kind = point.load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            f"{point.value} cannot be imported ({error})", where=where, fix="install what it needs"
+        ) from error
+    fits = isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    anonymizer = build(kind, parameters, where) if fits else None
+    if not isinstance(anonymizer, Anonymizer):
+        raise ConfigError(
+            f"{point.value} is no anonymizer",
+            where=where,
+            fix="make it a frozen dataclass with level, name, alphas() and anonymize()",
+        )
     return anonymizer

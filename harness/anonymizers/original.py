@@ -18,7 +18,9 @@ class Original:
     level: Level = "utterance"
 
     def alphas(self, sources: Sequence[Source], seeds: Sequence[int]) -> list[float | None]:
+        """No coefficients."""
         return [None] * len(sources)
 
     def anonymize(self, samples: Samples, job: Job) -> Samples:
+        """The samples themselves."""
         return samples

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.anonymizers.base import Anonymizer, Job, Source
 from harness.corpora.opaque import Recording, opaque_ids
@@ -31,6 +32,7 @@ class Maker:
     anonymizer: Anonymizer
 
     def __call__(self, utterance: Utterance) -> Made:
+        """The anonymized utterance. Raises what the anonymizer raises, with the official name."""
         task: Task = utterance.recipe
         try:
             samples = self.anonymizer.anonymize(task.recording.read(), task.job)
@@ -53,7 +55,9 @@ def jobs(anonymizer: Anonymizer, corpus: Corpus, system: str, seed: int) -> list
         derived_seed(seed, system, anonymizer.level, name)
         for name in (speakers if by_speaker else utterances)
     ]
-    alphas = anonymizer.alphas([Source(u, s) for u, s in zip(utterances, speakers, strict=True)], seeds)
+    alphas = anonymizer.alphas(
+        [Source(u, s) for u, s in zip(utterances, speakers, strict=True)], seeds
+    )
     ids = opaque_ids(utterances, "u", derived_seed(seed, system, corpus.path.name))
     speaker_ids = opaque_ids(speakers, "s", derived_seed(seed, system, "speakers"))
     return [
@@ -65,7 +69,7 @@ def jobs(anonymizer: Anonymizer, corpus: Corpus, system: str, seed: int) -> list
 def plan(anonymizer: Anonymizer, corpus: Corpus, system: str, seed: int) -> list[list[Utterance]]:
     """What to make, in the shards of the original."""
     shards: dict[str, list[Utterance]] = {}
-    rows = corpus.manifest.itertuples(index=False)
+    rows: Iterator[Any] = corpus.manifest.itertuples(index=False)
     for row, job in zip(rows, jobs(anonymizer, corpus, system, seed), strict=True):
         recording = Recording(
             corpus.path / row.shard, int(row.offset), int(row.nbytes), row.sha256, int(row.samples)

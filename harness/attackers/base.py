@@ -46,7 +46,14 @@ class Attacker(Protocol):
     """One attacker with its parameters."""
 
     def train(
-        self, speech: Speech, model: Path, *, seed: int, work: Path, machine: Machine, events: Events
+        self,
+        speech: Speech,
+        model: Path,
+        *,
+        seed: int,
+        work: Path,
+        machine: Machine,
+        events: Events,
     ) -> None:
         """Train on `speech` (with speakers) and write the model into the folder `model`.
 

@@ -81,14 +81,23 @@ class Ecapa:
                 )
         if not 0 <= self.validation_fraction < 1 or self.epochs < 0:
             raise ConfigError(
-                f"validation_fraction {self.validation_fraction} or epochs {self.epochs} is impossible",
+                f"validation_fraction {self.validation_fraction} or epochs {self.epochs} "
+                "is impossible",
                 where="params.yaml: attackers",
                 fix="use a fraction below 1, and 0 or more epochs (0: untrained weights)",
             )
 
     def train(
-        self, speech: Speech, model: Path, *, seed: int, work: Path, machine: Machine, events: Events
+        self,
+        speech: Speech,
+        model: Path,
+        *,
+        seed: int,
+        work: Path,
+        machine: Machine,
+        events: Events,
     ) -> None:
+        """Train an ECAPA-TDNN; see `Attacker.train`."""
         from harness.attackers.ecapa_training import train
 
         train(self, speech, model, seed=seed, work=work, machine=machine, events=events)
@@ -103,6 +112,7 @@ class Ecapa:
         machine: Machine,
         events: Events,
     ) -> npt.NDArray[np.float32]:
+        """Cosine of embeddings; see `Attacker.score`."""
         from harness.attackers.ecapa_scoring import score
 
         return score(model, speech, enrolments, pairs, machine=machine, events=events)

@@ -119,7 +119,7 @@ class Batches(Sampler[list[tuple[int, int]]]):
 
     def __len__(self) -> int:
         full, rest = divmod(self.items, self.batch_size)
-        return full + (rest > 1 or not self.shuffle and rest == 1)
+        return full + (rest > 1 or (not self.shuffle and rest == 1))
 
     def __iter__(self) -> Iterator[list[tuple[int, int]]]:
         order = np.arange(self.items)

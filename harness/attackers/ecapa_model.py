@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from speechbrain.lobes.features import Fbank
 from speechbrain.lobes.models.ECAPA_TDNN import ECAPA_TDNN
@@ -76,12 +77,17 @@ class Embedder(torch.nn.Module):
 
 def write_model(folder: Path, settings: Ecapa, embedder: Embedder, facts: dict[str, Any]) -> None:
     """Write weights and description; the same weights give the same bytes."""
-    state = {name: value.detach().cpu().contiguous() for name, value in embedder.network.state_dict().items()}
+    state = {
+        name: value.detach().cpu().contiguous()
+        for name, value in embedder.network.state_dict().items()
+    }
     write_bytes(folder / WEIGHTS, save(dict(sorted(state.items()))))
     architecture = {name: getattr(settings, name) for name in ARCHITECTURE}
     write_text(
         folder / DESCRIPTION,
-        json.dumps({"type": "ecapa", "architecture": architecture, **facts}, indent=2, sort_keys=True)
+        json.dumps(
+            {"type": "ecapa", "architecture": architecture, **facts}, indent=2, sort_keys=True
+        )
         + "\n",
     )
 
@@ -90,15 +96,14 @@ def read_model(folder: Path, device: torch.device) -> tuple[Ecapa, Embedder]:
     """The model in `folder`, ready to embed. Raises IntegrityError when it is not whole."""
     try:
         description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-        settings = Ecapa(
-            **{
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in description["architecture"].items()
-            }
-        )
+        architecture: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in description["architecture"].items()
+        }
+        settings = Ecapa(**architecture)
         embedder = Embedder(settings)
         embedder.network.load_state_dict(load_file(folder / WEIGHTS))
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
         raise IntegrityError(
             f"not a whole ECAPA model ({error})", where=folder, fix="train it again"
         ) from error

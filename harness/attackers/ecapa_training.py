@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import shutil
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,8 @@ class WholeCheckpointer(Checkpointer):
     The original writes the file that marks a folder as a checkpoint before the parameters.
     """
 
+    checkpoints_dir: Path
+
     def save_checkpoint(self, *arguments: Any, **keywords: Any) -> Any:
         """Build the checkpoint in a subfolder that recovery ignores, then rename it."""
         final = self.checkpoints_dir
@@ -57,6 +60,8 @@ class WholeCheckpointer(Checkpointer):
         building.mkdir(parents=True)
         self.checkpoints_dir = building
         try:
+            # The default name has seconds and avoids only the names it can see.
+            keywords["name"] = keywords.get("name") or str(time.time_ns())
             saved = super().save_checkpoint(*arguments, **keywords)
         finally:
             self.checkpoints_dir = final
@@ -124,7 +129,9 @@ class SpeakerBrain(sb.Brain):  # type: ignore[misc]
         embeddings = self.modules.embedder(waveforms.to(self.device))
         return self.modules.classifier(embeddings.unsqueeze(1))
 
-    def compute_objectives(self, predictions: torch.Tensor, batch: Any, stage: Stage) -> torch.Tensor:
+    def compute_objectives(
+        self, predictions: torch.Tensor, batch: Any, stage: Stage
+    ) -> torch.Tensor:
         """Additive-angular-margin loss."""
         labels = batch[1].to(self.device).unsqueeze(1)
         if stage != Stage.TRAIN:
@@ -139,7 +146,10 @@ class SpeakerBrain(sb.Brain):  # type: ignore[misc]
         self.scheduler.on_batch_end(self.optimizer)
         steps = len(self.batches)
         self.events.progress(
-            "train", (self.batches.epoch - 1) * steps + self.step, self.settings.epochs * steps, "steps"
+            "train",
+            (self.batches.epoch - 1) * steps + self.step,
+            self.settings.epochs * steps,
+            "steps",
         )
 
     def on_stage_end(self, stage: Stage, stage_loss: float, epoch: int | None = None) -> None:
@@ -188,7 +198,9 @@ def train(
         )
     embedder = Embedder(settings)
     classifier = Classifier(
-        input_size=settings.embedding_dim, lin_neurons=settings.embedding_dim, out_neurons=data.speakers
+        input_size=settings.embedding_dim,
+        lin_neurons=settings.embedding_dim,
+        out_neurons=data.speakers,
     )
     facts: dict[str, Any] = {"speakers": data.speakers, "utterances": len(data.training)}
     if settings.epochs:
@@ -235,7 +247,9 @@ def train(
             else None,
             progressbar=False,
         )
-        best = min(range(len(history.epochs)), key=lambda e: history.epochs[e].get("validation_error", 0))
+        best = min(
+            range(len(history.epochs)), key=lambda e: history.epochs[e].get("validation_error", 0)
+        )
         facts["epoch"] = settings.epochs
         if settings.keep == "best":
             checkpointer.recover_if_possible(min_key="error")

@@ -33,7 +33,14 @@ class Run:
 
     def identity(self, *inputs: str) -> list[Any]:
         """What determines the result: parameters, seed, machine, inputs by hash, code."""
-        return [self.key, repr(self.attacker), self.seed, repr(self.machine), inputs, code_fingerprint()]
+        return [
+            self.key,
+            repr(self.attacker),
+            self.seed,
+            repr(self.machine),
+            inputs,
+            code_fingerprint(),
+        ]
 
 
 def dataset_fact(corpus: Corpus, name: str, context: str) -> dict[str, str]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 from harness.runtime.events import Event
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 DELAY_SECONDS = 2.0
 
@@ -13,7 +17,7 @@ class ProgressBars:
     """An events listener that draws one bar at a time."""
 
     def __init__(self) -> None:
-        self._bar = None
+        self._bar: tqdm[Any] | None = None
         self._task: str | None = None
         self._shown = sys.stderr.isatty()
 

@@ -7,9 +7,11 @@ side by side, before any audio is decoded.
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -94,9 +96,10 @@ def excerpt(protocol: Protocol, folders: Folders) -> dict[str, Sequence[Member]]
                 fix="give the whole LibriSpeech subset",
             )
         chosen = index.loc[rows["utterance"]]
+        named: Iterator[Any] = chosen.itertuples()
         members[dataset.name] = [
-            Recording(str(name), row.speaker, row.gender, row.text, Path(row.path))
-            for name, row in zip(chosen.index, chosen.itertuples(index=False), strict=True)
+            Recording(str(row.Index), row.speaker, row.gender, row.text, Path(row.path))
+            for row in named
         ]
         hashes = [sha256_file(Path(path)) for path in chosen["path"]]
         wrong = [u for u, h, e in zip(chosen.index, hashes, rows["sha256"], strict=True) if h != e]
@@ -123,9 +126,10 @@ def official(protocol: Protocol, folders: Folders) -> dict[str, Sequence[Member]
             root = _need(
                 folders.librispeech, "HARNESS_LIBRISPEECH", "sources.librispeech", "LibriSpeech"
             )
+            rows: Iterator[Any] = index_subset(root, str(dataset.subset)).itertuples(index=False)
             members[dataset.name] = [
                 Recording(row.utterance, row.speaker, row.gender, row.text, Path(row.path))
-                for row in index_subset(root, str(dataset.subset)).itertuples(index=False)
+                for row in rows
             ]
     return members
 
@@ -229,7 +233,7 @@ def build_benchmark(
                 voices.speak,
                 work=work_folder(f"voices-{dataset.name}", identity),
                 pool=pool,
-                on_progress=lambda done, report=progress, whole=len(spoken): report(done, whole),
+                on_progress=partial(progress, whole=len(spoken)),
             )
         else:
             import_utterances(

@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from harness.corpora.store import Corpus, Samples, decode, read_stored
 
@@ -60,6 +61,7 @@ def speech(
     """
     recordings = {}
     speakers = {}
+    row: Any
     for row in corpus.manifest.itertuples(index=False):
         if row.utterance not in ids:
             continue

@@ -81,7 +81,9 @@ class _Encode:
         return encode(made.samples), len(made.samples), made.extra
 
 
-def partition(utterances: Sequence[Utterance], seconds: float = SHARD_SECONDS) -> list[list[Utterance]]:
+def partition(
+    utterances: Sequence[Utterance], seconds: float = SHARD_SECONDS
+) -> list[list[Utterance]]:
     """Cut a sequence into shards of at most `seconds` of (declared) speech, keeping the order."""
     shards: list[list[Utterance]] = []
     room = -1
@@ -158,7 +160,7 @@ def _write_shard(
 
 
 def read_stored(shard: Path, offset: int, nbytes: int, sha256: str | None = None) -> bytes:
-    """The FLAC bytes at a place in a shard. Raises IntegrityError when they are not the recorded."""
+    """The FLAC bytes at a place in a shard. Raises IntegrityError unless they are the recorded."""
     try:
         with shard.open("rb") as stream:
             stream.seek(offset)

@@ -33,7 +33,9 @@ def det(target: npt.ArrayLike, nontarget: npt.ArrayLike, points: int | None = No
     target, nontarget = validate(target, nontarget)
     thresholds = np.unique(np.concatenate([target, nontarget]))
     if points is not None and len(thresholds) > points:
-        thresholds = thresholds[np.unique(np.linspace(0, len(thresholds) - 1, points).round().astype(int))]
+        thresholds = thresholds[
+            np.unique(np.linspace(0, len(thresholds) - 1, points).round().astype(int))
+        ]
     misses = np.searchsorted(np.sort(target), thresholds, side="right")
     false_alarms = len(nontarget) - np.searchsorted(np.sort(nontarget), thresholds, side="right")
     return Det(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from harness.protocols.typed import did_you_mean
 from harness.reports import evaluation as ev
 from harness.reports.tables import markdown
 from harness.runtime.events import Events
-from harness.runtime.files import finished_folder, fingerprint, work_folder, write_text
+from harness.runtime.files import fingerprint, finished_folder, work_folder, write_text
 from harness.runtime.parameters import LIBRISPEECH_VARIABLE, LISTS_VARIABLE, ORIGINAL
 from harness.runtime.pool import Pool
 
@@ -91,7 +91,11 @@ def score(context: Context, system: str, attacker: str, seed: int) -> str:
     scenarios = _scenarios(context, system, attacker, seed)
     inputs = [asdict(scenario) | {"model": str(model)} for scenario, model in scenarios.items()]
     datasets = [
-        dataset_fact(Corpus(folder / dataset.name), f"{context.benchmark.name}/{kind}/{dataset.name}", dataset.role)
+        dataset_fact(
+            Corpus(folder / dataset.name),
+            f"{context.benchmark.name}/{kind}/{dataset.name}",
+            dataset.role,
+        )
         for kind, folder in {ORIGINAL: layout.corpus, system: layout.anonymized(system)}.items()
         for dataset in protocol.sets
         if dataset.role != "train"
@@ -110,7 +114,8 @@ def score(context: Context, system: str, attacker: str, seed: int) -> str:
             means = _averages(context, system, attacker, seed, scored)
             for one in scored:
                 events.emit("metric", name=f"eer/{one.name}", value=one.eer.percent, step=0)
-            for row in means.itertuples(index=False):
+            rows: Iterator[Any] = means.itertuples(index=False)
+            for row in rows:
                 name = f"eer/{row.scenario}/{row.split}/mean"
                 events.emit("metric", name=name, value=float(row.eer_percent), step=0)
             draw_det(scored, run.key, folder / DET_PICTURE)
@@ -218,7 +223,8 @@ def _averages(
 
 def _figures(means: pd.DataFrame) -> str:
     return ", ".join(
-        f"{row.scenario} {row.split} EER {row.eer_percent:.2f} %" for row in means.itertuples(index=False)
+        f"{row.scenario} {row.split} EER {row.eer_percent:.2f} %"
+        for row in means.itertuples(index=False)
     )
 
 

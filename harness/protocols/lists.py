@@ -55,14 +55,17 @@ def sha256_text(text: str) -> str:
 def read_trials(path: Path) -> list[Trial]:
     """A list from its file. Raises ListError with the line that is malformed or stands twice."""
     try:
-        text = path.read_text(encoding="utf-8")
+        # Decoded from bytes: reading as text would turn Windows line ends into the official ones.
+        text = path.read_bytes().decode("utf-8")
     except FileNotFoundError as error:
         raise ListError("no such trial list", where=path, fix="give the right folder") from error
     except UnicodeDecodeError as error:
         raise ListError("not UTF-8", where=path, fix="use the official list") from error
     trials = []
     seen = set()
-    for number, line in enumerate(text.split("\n")[:-1] if text.endswith("\n") else text.split("\n"), 1):
+    for number, line in enumerate(
+        text.split("\n")[:-1] if text.endswith("\n") else text.split("\n"), 1
+    ):
         fields = line.split(" ")
         if len(fields) != 3 or fields[2] not in LABELS or not fields[0] or not fields[1]:
             raise ListError(

@@ -125,7 +125,9 @@ class Protocol:
 def names() -> list[str]:
     """Names of all protocols that come with the package, sorted."""
     folder = resources.files("harness.protocols") / "data"
-    return sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml"))
+    return sorted(
+        f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml")
+    )
 
 
 def data_file(name: str) -> Path:
@@ -142,7 +144,25 @@ def load(name: str) -> Protocol:
     path = data_file(f"{name}.yaml")
     content: dict[str, Any] = read_yaml(path)
     protocol = build(Protocol, content, f"{path.name}")
+    _check(protocol, path.name)
+    return protocol
+
+
+def _check(protocol: Protocol, where: str) -> None:
+    """What the types cannot say: names that refer to one another."""
     for listed in protocol.lists:
         protocol.dataset(listed.trials)
         protocol.dataset(listed.enrolments)
-    return protocol
+    training = [dataset.name for dataset in protocol.sets if dataset.role == "train"]
+    if len(training) != 1:
+        raise ConfigError(
+            f"{len(training)} sets have the role train", where=f"{where}.sets", fix="name one"
+        )
+    splits = {listed.split for listed in protocol.lists}
+    for average in protocol.averages:
+        if average.split not in splits:
+            raise ConfigError(
+                f"no list of the split {average.split!r}",
+                where=f"{where}.averages",
+                fix=did_you_mean(average.split, splits),
+            )

@@ -30,7 +30,7 @@ def to_text(trials: Sequence[Trial], scores: npt.NDArray[np.float32]) -> str:
 def read_scores(path: Path, trials: Sequence[Trial]) -> npt.NDArray[np.float32]:
     """Scores of a list's trials, in the list's order, shape (len(trials),).
 
-    Raises ScoreError naming the line when the file does not hold exactly one number per trial.
+    Raises ScoreError, naming the line, unless the file holds exactly one finite number per trial.
     """
     found: dict[tuple[str, str], np.float32] = {}
     try:
@@ -43,13 +43,21 @@ def read_scores(path: Path, trials: Sequence[Trial]) -> npt.NDArray[np.float32]:
         fields = line.split()
         try:
             enrolment, utterance, value = fields
-            score = np.float32(value)
+            with np.errstate(over="ignore"):  # what overflows becomes infinite, refused below
+                score = np.float32(value)
         except ValueError as error:
             raise ScoreError(
                 f"expected `speaker utterance score`, found {line[:60]!r}",
                 where=f"{path}:{number}",
                 fix="write one line per trial",
             ) from error
+        if not np.isfinite(score):
+            # One NaN makes the official function return an EER of 0, in the attacker's favour.
+            raise ScoreError(
+                f"the score {value[:60]!r} is not a finite number in single precision",
+                where=f"{path}:{number}",
+                fix="the attacker must give a finite number for every trial",
+            )
         if (enrolment, utterance) in found:
             raise ScoreError(
                 f"the pair {enrolment} {utterance} stands twice",

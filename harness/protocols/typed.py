@@ -1,4 +1,4 @@
-"""YAML into frozen dataclasses, strictly: an unknown, missing or mistyped field is one clear line."""
+"""YAML into frozen dataclasses, strictly: an unknown, missing or mistyped field is one line."""
 
 from __future__ import annotations
 
@@ -24,24 +24,31 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """A YAML mapping. Raises ConfigError with the line where it is malformed."""
+    """The YAML mapping of a file. Raises ConfigError with the line where it is malformed."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise ConfigError(
             "no such file", where=path, fix="run from the repository's root"
         ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError("not UTF-8", where=path, fix="save it as UTF-8") from error
+    return parse_yaml(text, path)
+
+
+def parse_yaml(text: str, where: object) -> dict[str, Any]:
+    """A YAML mapping; `where` names it in errors. Raises ConfigError with the malformed line."""
+    try:
+        content = yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = "" if mark is None else f":{mark.line + 1}"
         problem = getattr(error, "problem", None) or "malformed"
         raise ConfigError(
-            f"not valid YAML ({problem})", where=f"{path}{line}", fix="mend that line"
+            f"not valid YAML ({problem})", where=f"{where}{line}", fix="mend that line"
         ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError("not UTF-8", where=path, fix="save it as UTF-8") from error
     if not isinstance(content, dict):
-        raise ConfigError("not a mapping of names to values", where=path, fix="mend the file")
+        raise ConfigError("not a mapping of names to values", where=where, fix="mend the file")
     return content
 
 
@@ -78,7 +85,9 @@ def convert(hint: Any, value: Any, where: str) -> Any:
     if origin is Literal:
         if value not in get_args(hint):
             choices = ", ".join(map(repr, get_args(hint)))
-            raise ConfigError(f"{value!r} is not possible", where=where, fix=f"use one of {choices}")
+            raise ConfigError(
+                f"{value!r} is not possible", where=where, fix=f"use one of {choices}"
+            )
         return value
     if origin in (tuple, list):
         if not isinstance(value, list):

@@ -6,6 +6,7 @@ stand in a file of their own, `averages.csv`, so that no row of `eer.csv` is any
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -74,7 +75,8 @@ class Scored:
 
     def of(self, target: bool) -> npt.NDArray[np.float32]:
         """Scores of the target or of the nontarget trials."""
-        return self.scores[np.array([trial.target for trial in self.trials]) == target]
+        chosen = np.array([trial.target == target for trial in self.trials], dtype=np.bool_)
+        return self.scores[chosen]
 
 
 def read_list(scenario: Scenario, listed: TrialList, trials_file: Path, score_file: Path) -> Scored:
@@ -86,7 +88,9 @@ def read_list(scenario: Scenario, listed: TrialList, trials_file: Path, score_fi
     require(listed, trials)
     scores = read_scores(score_file, trials)
     labels = np.array([trial.target for trial in trials])
-    return Scored(scenario, listed, trials, scores, equal_error_rate(scores[labels], scores[~labels]))
+    return Scored(
+        scenario, listed, trials, scores, equal_error_rate(scores[labels], scores[~labels])
+    )
 
 
 def eer_rows(run: dict[str, Any], scored: Sequence[Scored]) -> pd.DataFrame:
@@ -170,13 +174,24 @@ def to_csv(table: pd.DataFrame) -> str:
 def read_table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
     """A table written by `to_csv`. Raises DataError when it is missing or lacks a column."""
     try:
-        table = pd.read_csv(path, keep_default_na=False)
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read the table ({error})", where=path, fix="run `dvc repro`") from error
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(
+            f"cannot read the table ({error.strerror})", where=path, fix="run `dvc repro`"
+        ) from error
+    return parse_table(data, columns, path)
+
+
+def parse_table(data: bytes, columns: Sequence[str], where: object) -> pd.DataFrame:
+    """The table in the bytes of a file of `to_csv`; `where` names it in errors."""
+    try:
+        table = pd.read_csv(io.BytesIO(data), keep_default_na=False)
+    except ValueError as error:
+        raise DataError(f"not a table ({error})", where=where, fix="run `dvc repro`") from error
     missing = set(columns) - set(table.columns)
     if missing:
         raise DataError(
-            f"columns missing: {', '.join(sorted(missing))}", where=path, fix="run `dvc repro`"
+            f"columns missing: {', '.join(sorted(missing))}", where=where, fix="run `dvc repro`"
         )
     return table
 
@@ -185,7 +200,7 @@ def summary(averages_table: pd.DataFrame) -> dict[str, Any]:
     """Mean over seeds of each average, nested by system, attacker, scenario and split."""
     result: dict[str, Any] = {}
     keys = ["system", "attacker", "scenario", "split"]
-    means = averages_table.groupby(keys, sort=True)["eer_percent"].mean()
+    means: Any = averages_table.groupby(keys, sort=True)["eer_percent"].mean()
     for (system, attacker, scenario, split), value in means.items():
         place = result.setdefault(system, {}).setdefault(attacker, {}).setdefault(scenario, {})
         place[split] = round(float(value), DECIMALS)

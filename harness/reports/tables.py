@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from harness.protocols.protocol import Protocol
@@ -24,9 +26,8 @@ def markdown(protocol: Protocol, averages_table: pd.DataFrame, eer_table: pd.Dat
     order = {name: place for place, name in enumerate(SCENARIO_ORDER)}
     groups = averages_table.groupby(["system", "attacker", "scenario", "split"])["eer_percent"]
     systems = list(dict.fromkeys(averages_table["system"]))
-    for key in sorted(
-        groups.groups, key=lambda k: (systems.index(k[0]), k[1], order[k[2]], k[3])
-    ):
+    keys: Any = groups.groups
+    for key in sorted(keys, key=lambda k: (systems.index(k[0]), k[1], order[k[2]], k[3])):
         system, attacker, scenario, split = key
         values = groups.get_group(key)
         rows = eer_table[

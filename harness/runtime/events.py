@@ -63,7 +63,5 @@ def read_events(path: Path) -> Iterator[Event]:
                     "not a JSON line", where=f"{path}:{number}", fix="run the stage again"
                 ) from error
             if not isinstance(event, dict) or event.get("event") not in KINDS:
-                raise DataError(
-                    "not an event", where=f"{path}:{number}", fix="run the stage again"
-                )
+                raise DataError("not an event", where=f"{path}:{number}", fix="run the stage again")
             yield event

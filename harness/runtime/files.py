@@ -43,7 +43,11 @@ def fingerprint(value: Any) -> str:
 
 @contextmanager
 def disk_errors(path: Path) -> Iterator[None]:
-    """Turn a full disk or a read-only folder into one clear line."""
+    """Turn a full disk, a limit or a missing permission into one clear line.
+
+    path: what was to be written; named unless the system names the file that failed, which may be
+    one that was read.
+    """
     try:
         yield
     except OSError as error:
@@ -51,9 +55,13 @@ def disk_errors(path: Path) -> Iterator[None]:
             raise ResourceError(
                 "no space left on the disk", where=path, fix="free some space and run again"
             ) from error
+        if error.errno == errno.EFBIG:
+            raise ResourceError(
+                "larger than the disk or `ulimit -f` allows", where=path, fix="raise the limit"
+            ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise ResourceError(
-                "cannot write here", where=path, fix="check the folder's owner and mode"
+                "no permission", where=error.filename or path, fix="check its owner and mode"
             ) from error
         raise
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ LISTS_VARIABLE = "HARNESS_LISTS"
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What one benchmark runs. segment_seconds: length of training segments, None for no cutting."""
+    """What one benchmark runs. segment_seconds: length of training segments, None: not cut."""
 
     name: str
     systems: tuple[str, ...]
@@ -86,7 +87,9 @@ def load(path: Path = Path(FILE_NAME)) -> Parameters:
     for label, number in (("threads", runtime.threads), ("workers", runtime.workers)):
         if number is not None and number < 1:
             raise ConfigError(
-                f"{number} is not possible", where=f"{FILE_NAME}: runtime.{label}", fix="use 1 or more"
+                f"{number} is not possible",
+                where=f"{FILE_NAME}: runtime.{label}",
+                fix="use 1 or more",
             )
     return parameters
 
@@ -107,7 +110,9 @@ def _check(benchmark: Benchmark, parameters: Parameters, where: str) -> None:
         for name in names:
             if name not in known:
                 raise ConfigError(
-                    f"no {kind[:-1]} {name!r}", where=f"{where}.{kind}", fix=did_you_mean(name, known)
+                    f"no {kind[:-1]} {name!r}",
+                    where=f"{where}.{kind}",
+                    fix=did_you_mean(name, known),
                 )
             if "type" not in known[name]:
                 raise ConfigError(f"{name!r} has no type", where=where, fix="add `type:`")
@@ -126,7 +131,7 @@ def _check(benchmark: Benchmark, parameters: Parameters, where: str) -> None:
             raise ConfigError(
                 "values are missing or stand twice", where=f"{where}.{kind}", fix="name each once"
             )
-    if benchmark.segment_seconds is not None and benchmark.segment_seconds <= 0:
+    if benchmark.segment_seconds is not None and not 0 < benchmark.segment_seconds < math.inf:
         raise ConfigError(
             f"{benchmark.segment_seconds} is not a length",
             where=f"{where}.segment_seconds",

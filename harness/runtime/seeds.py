@@ -6,6 +6,6 @@ import hashlib
 
 
 def derived_seed(*parts: object) -> int:
-    """A 63-bit seed from the SHA-256 of the parts joined by `/`, e.g. (1986, "train", utterance)."""
+    """A 63-bit seed from the SHA-256 of the parts joined by `/`, e.g. (1986, "train")."""
     text = "/".join(str(part) for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode("utf-8")).digest()[:8], "big") >> 1

@@ -1,13 +1,13 @@
-"""A run of the MLflow store: begun or continued, written in batches within MLflow's limits."""
+"""A run of the MLflow store: begun or continued, and written within MLflow's limits."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from harness.tracking.fields import DIGEST_CHARACTERS, TAG_CHARACTERS, field_name, shortened
 from harness.tracking.store import Store
@@ -16,20 +16,9 @@ if TYPE_CHECKING:
     from mlflow.entities import Metric, Run
 
 IDENTITY_TAG = "harness.identity"
-METRICS_PER_BATCH = 1000
-# MLflow takes 100, but also at most 1 MB: of the longest ones, escaped, these many stay below it.
-PARAMETERS_PER_BATCH = 25
-TAGS_PER_BATCH = 20
 # Metrics wait for others, but not for long: someone may be watching the curve.
 FLUSH_METRICS = 100
 FLUSH_SECONDS = 2.0
-
-Item = TypeVar("Item")
-
-
-def batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """Pieces of at most `size` items."""
-    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 class TrackedRun:
@@ -84,8 +73,8 @@ class TrackedRun:
         missing = [
             Param(key, text) for key, text in parameters.items() if key not in found.data.params
         ]
-        for batch in batches(missing, PARAMETERS_PER_BATCH):
-            client.log_batch(tracked.run_id, params=batch, synchronous=True)
+        # Parameters, tags and metrics go apart: together the longest would exceed 1 MB a request.
+        client.log_batch(tracked.run_id, params=missing, synchronous=True)
         return tracked
 
     def set_tags(self, tags: Mapping[str, str]) -> None:
@@ -93,8 +82,7 @@ class TrackedRun:
         from mlflow.entities import RunTag
 
         entities = [RunTag(name, shortened(text, TAG_CHARACTERS)) for name, text in tags.items()]
-        for batch in batches(entities, TAGS_PER_BATCH):
-            self.client.log_batch(self.run_id, tags=batch, synchronous=True)
+        self.client.log_batch(self.run_id, tags=entities, synchronous=True)
 
     def log_datasets(self, datasets: Sequence[Mapping[str, str]]) -> None:
         """Log inputs, each with `name`, `digest` (SHA-256) and `context`."""
@@ -130,8 +118,8 @@ class TrackedRun:
 
     def flush(self) -> None:
         """Send the metrics that wait."""
-        for batch in batches(self._pending, METRICS_PER_BATCH):
-            self.client.log_batch(self.run_id, metrics=batch, synchronous=True)
+        if self._pending:
+            self.client.log_batch(self.run_id, metrics=self._pending, synchronous=True)
         self._pending.clear()
         self._flushed = time.monotonic()
 

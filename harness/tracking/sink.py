@@ -77,7 +77,7 @@ class RunSink:
         """
         recorded = list(read_events(folder / FILE_NAME))
         if self._loss is not None:
-            pass
+            self._loss = None
             self.run = None
         self._artifacts.clear()
         self._notes.clear()

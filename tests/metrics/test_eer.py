@@ -1,4 +1,4 @@
-"""The EER against SpeechBrain's own function, the Attacker plan's error counts, and hand arithmetic."""
+"""The EER against SpeechBrain's function, the Attacker plan's error counts, and hand arithmetic."""
 
 from __future__ import annotations
 

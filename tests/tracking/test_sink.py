@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -109,22 +110,6 @@ def test_run_holds_all_that_its_events_say(
     kept = repository / "mlruns/artifacts/harness/demo" / run.info.run_id / "artifacts"
     files = [str(path.relative_to(kept)) for path in kept.rglob("*") if path.is_file()]
     assert sorted(files) == ["det.png", "events.jsonl", "plots/roc.svg"]
-
-
-def test_more_than_mlflow_takes_at_once(store: Store, repository: Path, run_event: Event) -> None:
-    run_event["parameters"] = {f"p{number}": "é" * 7000 for number in range(120)}
-    run_event["versions"] = {f"package{number}": "1" for number in range(120)}
-    folder = repository / "models"
-    record(folder, run_event, *(metric("loss", 0.5, step) for step in range(2500)))
-    sink = sink_of(store, repository)
-    sink.finish(folder)
-    assert sink.problems == []
-    assert sink.run is not None
-    run = store.client.get_run(sink.run.run_id)
-    assert len(run.data.params) == 120
-    assert {len(value) for value in run.data.params.values()} == {6000}
-    assert run.data.tags["harness.version.package119"] == "1"
-    assert len(history(store, sink.run.run_id, "loss")) == 2500
 
 
 KILLED = """
@@ -242,12 +227,19 @@ def test_database_that_breaks_costs_one_warning_and_not_the_stage(
     assert capfd.readouterr() == ("", "")
 
 
+def unused_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
 class Server:
     """A real MLflow server on this machine, which can be killed and started again."""
 
     def __init__(self, folder: Path, port: int) -> None:
         self.folder = folder
         self.port = port
+        self.uri = f"http://127.0.0.1:{port}"
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -271,7 +263,7 @@ class Server:
         deadline = time.monotonic() + 90
         while True:
             try:
-                check_store(Tracking(uri=f"http://127.0.0.1:{self.port}"))
+                check_store(Tracking(uri=self.uri))
                 return
             except TrackingError:
                 if time.monotonic() > deadline:
@@ -286,21 +278,27 @@ class Server:
             self.process = None
 
 
-@pytest.fixture
-def server(tmp_path: Path, free_port: int, empty_database: Path) -> Iterator[Server]:
-    folder = tmp_path / "server"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def _server(tmp_path_factory: pytest.TempPathFactory, empty_database: Path) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("server")
     shutil.copy(empty_database, folder / "mlflow.db")
-    started = Server(folder, free_port)
-    started.start()
-    yield started
-    started.kill()
+    made = Server(folder, unused_port())
+    yield made
+    made.kill()
+
+
+@pytest.fixture
+def server(_server: Server) -> Server:
+    """Started here, where the environment is clean."""
+    if _server.process is None:
+        _server.start()
+    return _server
 
 
 def test_run_on_a_server_that_goes_away_and_comes_back(
     server: Server, run_event: Event, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(URI_VARIABLE, f"http://127.0.0.1:{server.port}")
+    monkeypatch.setenv(URI_VARIABLE, server.uri)
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     store = open_store(Tracking(uri="sqlite:///not-this-one.db"), tmp_path)
     assert store is not None
@@ -331,3 +329,21 @@ def test_run_on_a_server_that_goes_away_and_comes_back(
     assert kept[0].match(f"{begun}/artifacts/plots/det.png")
     assert import_runs(store, tmp_path).already == (folder / "events.jsonl",)
     assert not (tmp_path / "mlruns").exists()
+
+
+def test_more_than_a_server_takes_at_once(server: Server, run_event: Event, tmp_path: Path) -> None:
+    store = open_store(Tracking(uri=server.uri), tmp_path)
+    assert store is not None
+    run_event["parameters"] = {f"p{number}": "é" * 7000 for number in range(120)}
+    run_event["versions"] = {f"package{number}": "1" for number in range(120)}
+    folder = tmp_path / "models"
+    record(folder, run_event, *(metric("loss", 0.5, step) for step in range(2500)))
+    sink = sink_of(store, tmp_path)
+    sink.finish(folder)
+    assert sink.problems == []
+    assert sink.run is not None
+    run = store.client.get_run(sink.run.run_id)
+    assert len(run.data.params) == 120
+    assert {len(value) for value in run.data.params.values()} == {6000}
+    assert run.data.tags["harness.version.package119"] == "1"
+    assert len(history(store, sink.run.run_id, "loss")) == 2500

@@ -1,0 +1,340 @@
+"""A rebuilt result against the committed one, stage by stage.
+
+The same inputs give the same bytes only on the same CPU type and with the same number of threads.
+Elsewhere models and scores differ in their last digits, training amplifies that, and what must
+agree is the EER, within the noise of training an attacker again. So every output is compared by
+its hash in `dvc.lock`, and where hashes differ the EER averages of the benchmark decide.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+import pandas as pd
+
+from harness.errors import ConfigError, DataError, IntegrityError, ResourceError
+from harness.protocols.typed import build, parse_yaml
+from harness.reports.evaluation import (
+    AVERAGE_COLUMNS,
+    AVERAGES_FILE,
+    COLUMNS,
+    DECIMALS,
+    EER_FILE,
+    parse_table,
+)
+
+LOCK_FILE = "dvc.lock"
+# Percentage points of EER: an attacker trained again on the same data moves 1 to 2 points
+# (VoicePrivacy 2024, B2 and B3 trained two and three times by the organizers).
+EER_BAND_POINTS = 2.0
+KEY_COLUMNS = AVERAGE_COLUMNS[:-1]
+DIGITS_OF_HASH = 8
+INPUTS_SHOWN = 4
+
+Status = Literal["identical", "within the band", "different bytes", "different", "missing"]
+Verdict = Literal["identical", "within the band", "different"]
+Read = Callable[[PurePosixPath], bytes]
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A dependency or an output as `dvc.lock` has it."""
+
+    path: str
+    hash: str = "md5"
+    md5: str | None = None
+    size: int | None = None
+    nfiles: int | None = None
+    isexec: bool | None = None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """An entry of `dvc.lock`. params: by file, then by name."""
+
+    cmd: str
+    deps: tuple[Item, ...] = ()
+    params: dict[str, dict[str, Any]] | None = None
+    outs: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """One side. stages: in pipeline order. averages, lists: EERs in percent and trial lists' hashes
+    by what they belong to."""
+
+    stages: Mapping[str, Stage]
+    averages: Mapping[Key, float]
+    lists: Mapping[Key, str]
+
+
+@dataclass(frozen=True)
+class StageDifference:
+    """A stage on both sides; note: what differs in its inputs, or where it is missing."""
+
+    name: str
+    status: Status
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Move:
+    """An EER average on both sides, in percent; None where a side lacks it."""
+
+    key: Key
+    committed: float | None
+    rebuilt: float | None
+
+    @property
+    def points(self) -> float | None:
+        """Rebuilt minus committed, in percentage points."""
+        if self.committed is None or self.rebuilt is None:
+            return None
+        return round(self.rebuilt - self.committed, DECIMALS)
+
+    def within(self, band: float) -> bool:
+        """Whether both are there and at most `band` points apart."""
+        return self.points is not None and abs(self.points) <= band
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All of it. lists_differ: an EER on both sides comes from different trial lists."""
+
+    stages: tuple[StageDifference, ...]
+    moves: tuple[Move, ...]
+    lists_differ: bool
+    band: float
+    verdict: Verdict
+
+
+def from_workspace(benchmark: str, results: PurePosixPath, root: Path = Path()) -> Result:
+    """The rebuilt result. results: folder of the benchmark's tables, relative to `root`.
+
+    Raises DataError when an output is not there, IntegrityError when a table is not the locked one.
+    """
+
+    def read(path: PurePosixPath) -> bytes:
+        try:
+            return (root / path).read_bytes()
+        except FileNotFoundError as error:
+            raise DataError("nothing rebuilt here", where=path, fix="run `dvc repro`") from error
+
+    result = read_result(benchmark, results, read, LOCK_FILE)
+    for stage in result.stages.values():
+        for out in stage.outs:
+            # A fresh clone has the tables and the lock, but has rebuilt nothing.
+            if not (root / out.path).exists():
+                raise DataError("nothing rebuilt here", where=out.path, fix="run `dvc repro`")
+    return result
+
+
+def from_commit(
+    benchmark: str, results: PurePosixPath, revision: str = "HEAD", root: Path = Path()
+) -> Result:
+    """The result committed at a revision of the repository. Raises ConfigError, DataError."""
+    name = f"{revision}^{{commit}}"
+    found = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
+    if found is None:
+        raise ConfigError(
+            "no such commit", where=f"revision {revision!r}", fix="run it in the clone, or mend it"
+        )
+    commit = found.decode().strip()
+
+    def read(path: PurePosixPath) -> bytes:
+        data = _git(root, "cat-file", "blob", f"{commit}:./{path}")
+        if data is None:
+            raise DataError(
+                f"not committed at {revision}", where=path, fix="name another one with --rev"
+            )
+        return data
+
+    return read_result(benchmark, results, read, f"{LOCK_FILE} at {revision}")
+
+
+def _git(root: Path, *arguments: str) -> bytes | None:
+    """Output of a git command; None when it fails."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
+    except FileNotFoundError as error:
+        raise ResourceError("git is not installed", fix="install it") from error
+    return done.stdout if done.returncode == 0 else None
+
+
+def read_result(benchmark: str, results: PurePosixPath, read: Read, where: str) -> Result:
+    """A result through `read`, which gives the bytes of a path. Raises ConfigError, DataError,
+    IntegrityError."""
+    lock = parse_yaml(read(PurePosixPath(LOCK_FILE)).decode("utf-8", "replace"), where)
+    entries = lock.get("stages")
+    if not isinstance(entries, dict):
+        raise ConfigError("no stages", where=where, fix="run `dvc repro`")
+    stages = {name: build(Stage, entry, f"{where}: {name}") for name, entry in entries.items()}
+    # Stages of other benchmarks stay in the lock when params.yaml is switched.
+    stages = {name: stage for name, stage in stages.items() if _belongs(stage, benchmark)}
+    if not stages:
+        raise DataError(f"no stage of {benchmark}", where=where, fix=f"run `dvc repro` for {benchmark}")
+    locked = {out.path: out for stage in stages.values() for out in stage.outs}
+
+    def table(name: str, columns: Iterable[str]) -> pd.DataFrame:
+        path = results / name
+        data = read(path)
+        out = locked.get(str(path))
+        found = hashlib.md5(data, usedforsecurity=False).hexdigest()
+        if out is not None and out.hash == "md5" and out.md5 != found:
+            raise IntegrityError(
+                f"md5 {found} (expected {out.md5})",
+                where=f"{path} beside {where}",
+                fix="run `dvc repro`, or commit both files together",
+            )
+        return parse_table(data, list(columns), path)
+
+    averages = table(AVERAGES_FILE, AVERAGE_COLUMNS)
+    eers = table(EER_FILE, COLUMNS)
+    list_keys = zip(*(eers[c].map(str) for c in (*KEY_COLUMNS, "gender")), strict=True)
+    return Result(
+        stages=in_pipeline_order(stages),
+        averages=dict(
+            zip(
+                zip(*(averages[c].map(str) for c in KEY_COLUMNS), strict=True),
+                averages["eer_percent"].map(float),
+                strict=True,
+            )
+        ),
+        lists=dict(zip(list_keys, eers["trials_sha256"].map(str), strict=True)),
+    )
+
+
+def _belongs(stage: Stage, benchmark: str) -> bool:
+    # `data/<benchmark>/…`, `models/<benchmark>/…`, `results/<benchmark>/…`.
+    return any(PurePosixPath(out.path).parts[1:2] == (benchmark,) for out in stage.outs)
+
+
+def in_pipeline_order(stages: Mapping[str, Stage]) -> dict[str, Stage]:
+    """The stages, each behind those whose outputs it reads, otherwise as they stood."""
+    ordered: dict[str, Stage] = {}
+
+    def put(name: str, below: tuple[str, ...]) -> None:
+        if name in ordered or name in below:
+            return
+        for other, candidate in stages.items():
+            if other != name and _reads(stages[name], candidate):
+                put(other, (*below, name))
+        ordered[name] = stages[name]
+
+    for name in stages:
+        put(name, ())
+    return ordered
+
+
+def _reads(stage: Stage, other: Stage) -> bool:
+    """Whether a dependency of `stage` is, holds, or lies in an output of `other`."""
+    for dep in stage.deps:
+        needed = PurePosixPath(dep.path)
+        for out in other.outs:
+            made = PurePosixPath(out.path)
+            if needed == made or needed in made.parents or made in needed.parents:
+                return True
+    return False
+
+
+def compare(
+    committed: Result, rebuilt: Result, results: PurePosixPath, band: float = EER_BAND_POINTS
+) -> Comparison:
+    """Both sides, stage by stage. band: percentage points. Raises ConfigError for a bad band."""
+    if not 0 <= band <= 100:
+        raise ConfigError(f"a band of {band} points", where="--band", fix="give 0 to 100 points")
+    keys = [*committed.averages, *(k for k in rebuilt.averages if k not in committed.averages)]
+    moves = tuple(Move(k, committed.averages.get(k), rebuilt.averages.get(k)) for k in keys)
+    both = committed.lists.keys() & rebuilt.lists.keys()
+    # EERs of different trial lists are not comparable, however near they are.
+    lists_differ = any(committed.lists[key] != rebuilt.lists[key] for key in both)
+    agree = not lists_differ and all(move.within(band) for move in moves)
+    names = [*committed.stages, *(n for n in rebuilt.stages if n not in committed.stages)]
+    stages = tuple(_compare_stage(name, committed, rebuilt, results, agree) for name in names)
+    statuses = {stage.status for stage in stages}
+    verdict: Verdict = "within the band" if agree and "missing" not in statuses else "different"
+    if statuses == {"identical"}:
+        verdict = "identical"
+    return Comparison(stages, moves, lists_differ, band, verdict)
+
+
+def _compare_stage(
+    name: str, committed: Result, rebuilt: Result, results: PurePosixPath, agree: bool
+) -> StageDifference:
+    before, after = committed.stages.get(name), rebuilt.stages.get(name)
+    if before is None or after is None:
+        side = "only in the committed" if after is None else "only in the rebuilt"
+        return StageDifference(name, "missing", f"{side} {LOCK_FILE}")
+    hashes = [{out.path: out.md5 for out in stage.outs} for stage in (before, after)]
+    if hashes[0] == hashes[1]:
+        return StageDifference(name, "identical")
+    status: Status = "different bytes"
+    if any(results in PurePosixPath(out.path).parents for out in after.outs):
+        status = "within the band" if agree else "different"
+    return StageDifference(name, status, differing_inputs(before, after))
+
+
+def differing_inputs(before: Stage, after: Stage) -> str:
+    """One line: the command, parameters and dependencies that differ."""
+    changes = [("cmd", before.cmd, after.cmd)] if before.cmd != after.cmd else []
+    for kind, flat in (("params", _flat_params), ("deps", _flat_deps)):
+        old, new = flat(before), flat(after)
+        changes += [
+            (f"{kind} {name}", old.get(name, "none"), new.get(name, "none"))
+            for name in sorted(old.keys() | new.keys())
+            if old.get(name) != new.get(name)
+        ]
+    shown = [f"{name} {old} -> {new}" for name, old, new in changes[:INPUTS_SHOWN]]
+    if len(changes) > INPUTS_SHOWN:
+        shown.append(f"and {len(changes) - INPUTS_SHOWN} more")
+    return ", ".join(shown) or "same inputs"
+
+
+def _flat_params(stage: Stage) -> dict[str, str]:
+    flat: dict[str, str] = {}
+
+    def put(name: str, value: Any) -> None:
+        if isinstance(value, dict) and value:
+            for inner, content in value.items():
+                put(f"{name}.{inner}", content)
+        else:
+            flat[name] = "null" if value is None else str(value)
+
+    for values in (stage.params or {}).values():
+        for name, value in values.items():
+            put(str(name), value)
+    return flat
+
+
+def _flat_deps(stage: Stage) -> dict[str, str]:
+    return {dep.path: (dep.md5 or "none")[:DIGITS_OF_HASH] for dep in stage.deps}
+
+
+def to_text(comparison: Comparison) -> str:
+    """What a person reads: stages, averages that differ, and last the verdict."""
+    width = max(len(stage.name) for stage in comparison.stages)
+    lines = [
+        f"{stage.name:{width}}  {stage.status:15}  {stage.note}".rstrip()
+        for stage in comparison.stages
+    ]
+    moved = [move for move in comparison.moves if move.points != 0]
+    if moved:
+        lines += ["", f"EER averages in percent that differ; band {comparison.band:g} points:"]
+        lines += [_move_line(move, comparison.band) for move in moved]
+    if comparison.lists_differ:
+        lines.append("the trial lists differ, so the EERs are not comparable")
+    averages = f"{len(comparison.moves)} EER averages, band {comparison.band:g} points"
+    return "\n".join([*lines, "", f"verdict: {comparison.verdict} ({averages})"]) + "\n"
+
+
+def _move_line(move: Move, band: float) -> str:
+    values = [f"{v:.{DECIMALS}f}" if v is not None else "none" for v in (move.committed, move.rebuilt)]
+    points = "" if move.points is None else f" ({move.points:+.{DECIMALS}f})"
+    outside = "" if move.within(band) else "  outside the band"
+    return f"  {' '.join(move.key[1:])}: {values[0]} -> {values[1]}{points}{outside}"

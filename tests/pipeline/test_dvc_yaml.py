@@ -1,0 +1,38 @@
+"""dvc.yaml names exactly the code that computes each stage's output."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from closure import ANONYMIZERS, ATTACKERS, ROOT, STAGES, closure
+
+PIPELINE = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+
+
+@pytest.mark.parametrize("stage", sorted(STAGES))
+def test_a_stage_depends_on_the_modules_it_imports(stage: str) -> None:
+    declared = [d for d in PIPELINE[stage]["deps"] if d.endswith(".py")]
+    assert declared == closure(STAGES[stage])
+    assert "requirements/full.lock" in PIPELINE[stage]["deps"]
+
+
+def test_every_stage_is_held() -> None:
+    assert set(PIPELINE) == set(STAGES)
+
+
+@pytest.mark.parametrize(
+    ("group", "modules"), [("anonymizers", ANONYMIZERS), ("attackers", ATTACKERS)]
+)
+def test_every_registered_type_is_a_dependency(group: str, modules: tuple[str, ...]) -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    section = text.split(f'entry-points."harness.{group}"]')[1].split("[")[0]
+    assert sorted(re.findall(r'"([\w.]+):', section)) == sorted(modules)
+
+
+def test_no_absolute_path_and_no_runtime_worker_count() -> None:
+    text = Path(ROOT / "dvc.yaml").read_text(encoding="utf-8")
+    assert not re.search(r"^\s*- /", text, re.MULTILINE)
+    assert "workers" not in text
