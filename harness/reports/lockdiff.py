@@ -13,12 +13,11 @@ import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
 from harness.errors import ConfigError, DataError, IntegrityError, ResourceError
-from harness.protocols.typed import build, parse_yaml
 from harness.reports.evaluation import (
     AVERAGE_COLUMNS,
     AVERAGES_FILE,
@@ -27,41 +26,17 @@ from harness.reports.evaluation import (
     EER_FILE,
     parse_table,
 )
+from harness.reports.lockfile import FILE_NAME, Stage, differing_inputs, read_lock
 
-LOCK_FILE = "dvc.lock"
 # Percentage points of EER: an attacker trained again on the same data moves 1 to 2 points
 # (VoicePrivacy 2024, B2 and B3 trained two and three times by the organizers).
 EER_BAND_POINTS = 2.0
 KEY_COLUMNS = AVERAGE_COLUMNS[:-1]
-DIGITS_OF_HASH = 8
-INPUTS_SHOWN = 4
 
 Status = Literal["identical", "within the band", "different bytes", "different", "missing"]
 Verdict = Literal["identical", "within the band", "different"]
 Read = Callable[[PurePosixPath], bytes]
 Key = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Item:
-    """A dependency or an output as `dvc.lock` has it."""
-
-    path: str
-    hash: str = "md5"
-    md5: str | None = None
-    size: int | None = None
-    nfiles: int | None = None
-    isexec: bool | None = None
-
-
-@dataclass(frozen=True)
-class Stage:
-    """An entry of `dvc.lock`. params: by file, then by name."""
-
-    cmd: str
-    deps: tuple[Item, ...] = ()
-    params: dict[str, dict[str, Any]] | None = None
-    outs: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,12 +101,12 @@ def from_workspace(benchmark: str, results: PurePosixPath, root: Path = Path()) 
         except FileNotFoundError as error:
             raise DataError("nothing rebuilt here", where=path, fix="run `dvc repro`") from error
 
-    result = read_result(benchmark, results, read, LOCK_FILE)
+    result = read_result(benchmark, results, read, FILE_NAME)
     for stage in result.stages.values():
         for out in stage.outs:
             # A fresh clone has the tables and the lock, but has rebuilt nothing.
-            if not (root / out.path).exists():
-                raise DataError("nothing rebuilt here", where=out.path, fix="run `dvc repro`")
+            if not (root / out).exists():
+                raise DataError("nothing rebuilt here", where=out, fix="run `dvc repro`")
     return result
 
 
@@ -140,57 +115,50 @@ def from_commit(
 ) -> Result:
     """The result committed at a revision of the repository. Raises ConfigError, DataError."""
     name = f"{revision}^{{commit}}"
-    found = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
-    if found is None:
+    found = _git(root, "rev-parse", "--verify", "--end-of-options", name)
+    if found.returncode != 0:
         raise ConfigError(
-            "no such commit", where=f"revision {revision!r}", fix="run it in the clone, or mend it"
+            f"git finds no such commit ({found.stderr.decode(errors='replace').strip()})",
+            where=f"revision {revision!r}",
+            fix="run it in a clone of the repository, or name another one with --rev",
         )
-    commit = found.decode().strip()
+    commit = found.stdout.decode().strip()
 
     def read(path: PurePosixPath) -> bytes:
-        data = _git(root, "cat-file", "blob", f"{commit}:./{path}")
-        if data is None:
+        blob = _git(root, "cat-file", "blob", f"{commit}:./{path}")
+        if blob.returncode != 0:
             raise DataError(
                 f"not committed at {revision}", where=path, fix="name another one with --rev"
             )
-        return data
+        return blob.stdout
 
-    return read_result(benchmark, results, read, f"{LOCK_FILE} at {revision}")
+    return read_result(benchmark, results, read, f"{FILE_NAME} at {revision}")
 
 
-def _git(root: Path, *arguments: str) -> bytes | None:
-    """Output of a git command; None when it fails."""
+def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     try:
-        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
+        return subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
     except FileNotFoundError as error:
         raise ResourceError("git is not installed", fix="install it") from error
-    return done.stdout if done.returncode == 0 else None
 
 
 def read_result(benchmark: str, results: PurePosixPath, read: Read, where: str) -> Result:
     """A result through `read`, which gives the bytes of a path. Raises ConfigError, DataError,
     IntegrityError."""
-    lock = parse_yaml(read(PurePosixPath(LOCK_FILE)).decode("utf-8", "replace"), where)
-    entries = lock.get("stages")
-    if not isinstance(entries, dict):
-        raise ConfigError("no stages", where=where, fix="run `dvc repro`")
-    stages = {name: build(Stage, entry, f"{where}: {name}") for name, entry in entries.items()}
-    # Stages of other benchmarks stay in the lock when params.yaml is switched.
-    stages = {name: stage for name, stage in stages.items() if _belongs(stage, benchmark)}
-    if not stages:
-        raise DataError(f"no stage of {benchmark}", where=where, fix=f"run `dvc repro` for {benchmark}")
-    locked = {out.path: out for stage in stages.values() for out in stage.outs}
+    lock = read(PurePosixPath(FILE_NAME)).decode("utf-8", "replace")
+    stages = read_lock(lock, benchmark, where)
+    locked = {path: md5 for stage in stages.values() for path, md5 in stage.outs.items()}
 
     def table(name: str, columns: Iterable[str]) -> pd.DataFrame:
         path = results / name
         data = read(path)
-        out = locked.get(str(path))
         found = hashlib.md5(data, usedforsecurity=False).hexdigest()
-        if out is not None and out.hash == "md5" and out.md5 != found:
+        expected = locked.get(str(path), found)
+        if found != expected:
             raise IntegrityError(
-                f"md5 {found} (expected {out.md5})",
+                f"md5 {found} (expected {expected})",
                 where=f"{path} beside {where}",
-                fix="run `dvc repro`, or commit both files together",
+                fix="run `dvc repro`, or commit both together",
             )
         return parse_table(data, list(columns), path)
 
@@ -198,7 +166,7 @@ def read_result(benchmark: str, results: PurePosixPath, read: Read, where: str) 
     eers = table(EER_FILE, COLUMNS)
     list_keys = zip(*(eers[c].map(str) for c in (*KEY_COLUMNS, "gender")), strict=True)
     return Result(
-        stages=in_pipeline_order(stages),
+        stages=stages,
         averages=dict(
             zip(
                 zip(*(averages[c].map(str) for c in KEY_COLUMNS), strict=True),
@@ -208,39 +176,6 @@ def read_result(benchmark: str, results: PurePosixPath, read: Read, where: str) 
         ),
         lists=dict(zip(list_keys, eers["trials_sha256"].map(str), strict=True)),
     )
-
-
-def _belongs(stage: Stage, benchmark: str) -> bool:
-    # `data/<benchmark>/…`, `models/<benchmark>/…`, `results/<benchmark>/…`.
-    return any(PurePosixPath(out.path).parts[1:2] == (benchmark,) for out in stage.outs)
-
-
-def in_pipeline_order(stages: Mapping[str, Stage]) -> dict[str, Stage]:
-    """The stages, each behind those whose outputs it reads, otherwise as they stood."""
-    ordered: dict[str, Stage] = {}
-
-    def put(name: str, below: tuple[str, ...]) -> None:
-        if name in ordered or name in below:
-            return
-        for other, candidate in stages.items():
-            if other != name and _reads(stages[name], candidate):
-                put(other, (*below, name))
-        ordered[name] = stages[name]
-
-    for name in stages:
-        put(name, ())
-    return ordered
-
-
-def _reads(stage: Stage, other: Stage) -> bool:
-    """Whether a dependency of `stage` is, holds, or lies in an output of `other`."""
-    for dep in stage.deps:
-        needed = PurePosixPath(dep.path)
-        for out in other.outs:
-            made = PurePosixPath(out.path)
-            if needed == made or needed in made.parents or made in needed.parents:
-                return True
-    return False
 
 
 def compare(
@@ -259,7 +194,7 @@ def compare(
     stages = tuple(_compare_stage(name, committed, rebuilt, results, agree) for name in names)
     statuses = {stage.status for stage in stages}
     verdict: Verdict = "within the band" if agree and "missing" not in statuses else "different"
-    if statuses == {"identical"}:
+    if statuses == {"identical"} and agree and all(move.points == 0 for move in moves):
         verdict = "identical"
     return Comparison(stages, moves, lists_differ, band, verdict)
 
@@ -270,50 +205,13 @@ def _compare_stage(
     before, after = committed.stages.get(name), rebuilt.stages.get(name)
     if before is None or after is None:
         side = "only in the committed" if after is None else "only in the rebuilt"
-        return StageDifference(name, "missing", f"{side} {LOCK_FILE}")
-    hashes = [{out.path: out.md5 for out in stage.outs} for stage in (before, after)]
-    if hashes[0] == hashes[1]:
+        return StageDifference(name, "missing", f"{side} {FILE_NAME}")
+    if before.outs == after.outs:
         return StageDifference(name, "identical")
     status: Status = "different bytes"
-    if any(results in PurePosixPath(out.path).parents for out in after.outs):
+    if any(results in PurePosixPath(out).parents for out in after.outs):
         status = "within the band" if agree else "different"
     return StageDifference(name, status, differing_inputs(before, after))
-
-
-def differing_inputs(before: Stage, after: Stage) -> str:
-    """One line: the command, parameters and dependencies that differ."""
-    changes = [("cmd", before.cmd, after.cmd)] if before.cmd != after.cmd else []
-    for kind, flat in (("params", _flat_params), ("deps", _flat_deps)):
-        old, new = flat(before), flat(after)
-        changes += [
-            (f"{kind} {name}", old.get(name, "none"), new.get(name, "none"))
-            for name in sorted(old.keys() | new.keys())
-            if old.get(name) != new.get(name)
-        ]
-    shown = [f"{name} {old} -> {new}" for name, old, new in changes[:INPUTS_SHOWN]]
-    if len(changes) > INPUTS_SHOWN:
-        shown.append(f"and {len(changes) - INPUTS_SHOWN} more")
-    return ", ".join(shown) or "same inputs"
-
-
-def _flat_params(stage: Stage) -> dict[str, str]:
-    flat: dict[str, str] = {}
-
-    def put(name: str, value: Any) -> None:
-        if isinstance(value, dict) and value:
-            for inner, content in value.items():
-                put(f"{name}.{inner}", content)
-        else:
-            flat[name] = "null" if value is None else str(value)
-
-    for values in (stage.params or {}).values():
-        for name, value in values.items():
-            put(str(name), value)
-    return flat
-
-
-def _flat_deps(stage: Stage) -> dict[str, str]:
-    return {dep.path: (dep.md5 or "none")[:DIGITS_OF_HASH] for dep in stage.deps}
 
 
 def to_text(comparison: Comparison) -> str:
@@ -334,7 +232,9 @@ def to_text(comparison: Comparison) -> str:
 
 
 def _move_line(move: Move, band: float) -> str:
-    values = [f"{v:.{DECIMALS}f}" if v is not None else "none" for v in (move.committed, move.rebuilt)]
+    values = [
+        f"{v:.{DECIMALS}f}" if v is not None else "none" for v in (move.committed, move.rebuilt)
+    ]
     points = "" if move.points is None else f" ({move.points:+.{DECIMALS}f})"
     outside = "" if move.within(band) else "  outside the band"
     return f"  {' '.join(move.key[1:])}: {values[0]} -> {values[1]}{points}{outside}"

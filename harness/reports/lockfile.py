@@ -1,0 +1,119 @@
+"""`dvc.lock`: what each stage read and wrote, by hash."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from harness.errors import DataError
+from harness.protocols.typed import parse_yaml
+
+FILE_NAME = "dvc.lock"
+DIGITS_OF_HASH = 8
+INPUTS_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Stage:
+    """An entry. deps, outs: md5 by path. params: value by name, nested names joined by dots."""
+
+    cmd: str
+    deps: Mapping[str, str]
+    params: Mapping[str, str]
+    outs: Mapping[str, str]
+
+
+def read_lock(text: str, benchmark: str, where: object) -> dict[str, Stage]:
+    """The stages of a benchmark, in pipeline order; `where` names the lock in errors.
+
+    Raises ConfigError or DataError for a lock that is malformed or has no such stage.
+    """
+    entries = parse_yaml(text, where).get("stages")
+    try:
+        stages = {str(name): _stage(entry) for name, entry in (entries or {}).items()}
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DataError("not a lock of DVC", where=where, fix="run `dvc repro`") from error
+    # Stages of other benchmarks stay in the lock when params.yaml is switched.
+    chosen = {name: stage for name, stage in stages.items() if _belongs(stage, benchmark)}
+    if not chosen:
+        raise DataError(
+            f"no stage of {benchmark}", where=where, fix=f"run `dvc repro` for {benchmark}"
+        )
+    return in_pipeline_order(chosen)
+
+
+def _stage(entry: dict[str, Any]) -> Stage:
+    params: dict[str, str] = {}
+
+    def put(name: str, value: Any) -> None:
+        if isinstance(value, dict) and value:
+            for inner, content in value.items():
+                put(f"{name}.{inner}", content)
+        else:
+            params[name] = "null" if value is None else str(value)
+
+    for values in (entry.get("params") or {}).values():
+        for name, value in values.items():
+            put(str(name), value)
+    deps, outs = (
+        {str(item["path"]): str(item["md5"]) for item in entry.get(kind) or ()}
+        for kind in ("deps", "outs")
+    )
+    return Stage(str(entry["cmd"]), deps, params, outs)
+
+
+def _belongs(stage: Stage, benchmark: str) -> bool:
+    # `data/<benchmark>/…`, `models/<benchmark>/…`, `results/<benchmark>/…`.
+    return any(PurePosixPath(out).parts[1:2] == (benchmark,) for out in stage.outs)
+
+
+def in_pipeline_order(stages: Mapping[str, Stage]) -> dict[str, Stage]:
+    """The stages, each behind those whose outputs it reads, otherwise as they stood."""
+    ordered: dict[str, Stage] = {}
+
+    def put(name: str, below: tuple[str, ...]) -> None:
+        if name in ordered or name in below:
+            return
+        for other, candidate in stages.items():
+            if other != name and _reads(stages[name], candidate):
+                put(other, (*below, name))
+        ordered[name] = stages[name]
+
+    for name in stages:
+        put(name, ())
+    return ordered
+
+
+def _reads(stage: Stage, other: Stage) -> bool:
+    """Whether a dependency of `stage` is, holds, or lies in an output of `other`."""
+    for dep in stage.deps:
+        needed = PurePosixPath(dep)
+        for out in other.outs:
+            made = PurePosixPath(out)
+            if needed == made or needed in made.parents or made in needed.parents:
+                return True
+    return False
+
+
+def differing_inputs(before: Stage, after: Stage) -> str:
+    """One line: the command, parameters and dependencies that differ."""
+    changes = [("cmd", before.cmd, after.cmd)] if before.cmd != after.cmd else []
+    for kind, old, new in (
+        ("params", before.params, after.params),
+        ("deps", _shortened(before.deps), _shortened(after.deps)),
+    ):
+        changes += [
+            (f"{kind} {name}", old.get(name, "none"), new.get(name, "none"))
+            for name in sorted(old.keys() | new.keys())
+            if old.get(name) != new.get(name)
+        ]
+    shown = [f"{name} {old} -> {new}" for name, old, new in changes[:INPUTS_SHOWN]]
+    if len(changes) > INPUTS_SHOWN:
+        shown.append(f"and {len(changes) - INPUTS_SHOWN} more")
+    return ", ".join(shown) or "same inputs"
+
+
+def _shortened(hashes: Mapping[str, str]) -> dict[str, str]:
+    return {path: md5[:DIGITS_OF_HASH] for path, md5 in hashes.items()}

@@ -1,0 +1,206 @@
+"""The benchmark `demo` for real: DVC, MLflow, training, in a fresh repository with these files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from closure import ROOT
+
+pytestmark = [pytest.mark.heavy, pytest.mark.slow]
+
+RUN = "ecapa-demo-1986"
+STAGES = {
+    "corpus@demo",
+    *(f"anonymize@demo-{s}" for s in ("orig", "b2")),
+    *(f"{stage}@demo-{s}-{RUN}" for stage in ("train", "score", "evaluate") for s in ("orig", "b2")),
+    "compare@demo",
+}
+
+
+class Repository:
+    """A fresh repository, as after a clone; commands run with the environment of the tests."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        listed = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
+        names = subprocess.check_output(listed, cwd=ROOT, text=True).split("\0")
+        for name in filter(None, names):
+            if (ROOT / name).is_file():
+                (path / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, path / name)
+        self.environment = {
+            **{k: v for k, v in os.environ.items() if not k.startswith(("HARNESS_", "MLFLOW_", "DVC_"))},
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(path),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_AUTHOR_NAME": "t",
+            "GIT_AUTHOR_EMAIL": "t@example.org",
+            "GIT_COMMITTER_NAME": "t",
+            "GIT_COMMITTER_EMAIL": "t@example.org",
+        }
+        for command in ("git init -q", "git add -A", "git commit -qm files"):
+            self.run(*command.split())
+
+    def run(self, *command: str, code: int = 0) -> str:
+        """Output of a command that must end with `code`."""
+        done = subprocess.run(
+            command, cwd=self.path, env=self.environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def repro(self, *arguments: str) -> set[str]:
+        """`dvc repro`; the stages that ran."""
+        return set(re.findall(r"Running stage '([^']+)'", self.run("dvc", "repro", *arguments)))
+
+    @property
+    def lock(self) -> str:
+        """The text of dvc.lock."""
+        return (self.path / "dvc.lock").read_text(encoding="utf-8")
+
+    def runs(self) -> pd.DataFrame:
+        """All runs of the MLflow store."""
+        code = (
+            "import mlflow, sys; mlflow.set_tracking_uri('sqlite:///mlruns/mlflow.db');"
+            "mlflow.search_runs(search_all_experiments=True).to_json(sys.argv[1])"
+        )
+        target = self.path / "runs.json"
+        self.run(sys.executable, "-c", code, str(target))
+        return pd.read_json(target)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """The repository after its first `dvc repro`."""
+    repository = Repository(tmp_path_factory.mktemp("demo"))
+    assert repository.repro() == STAGES
+    return repository
+
+
+def test_original_is_less_private_than_anonymized(demo: Repository) -> None:
+    results = demo.path / "results/demo"
+    summary = json.loads((results / "summary.json").read_text())
+    original = summary["orig"]["ecapa-demo"]["original"]["test"]
+    b2 = summary["b2"]["ecapa-demo"]["semi-informed"]["test"]
+    assert 0 < original < b2 < 40
+    table = pd.read_csv(results / "eer.csv")
+    assert len(table) == 2 * (1 + 3)  # two lists; original, and three scenarios of b2
+    assert set(table["scenario"]) == {"original", "ignorant", "lazy-informed", "semi-informed"}
+    assert (table["n_target"] + table["n_nontarget"] == 12 * 60).all()
+    # The mean is that of the two lists: checked by hand from the table.
+    rows = table[(table["system"] == "b2") & (table["scenario"] == "semi-informed")]
+    assert abs(rows["eer_percent"].mean() - b2) < 0.001
+
+
+def test_scores_are_official_files(demo: Repository) -> None:
+    folder = demo.path / "results/demo/scores/b2/ecapa-demo/seed-1986/semi-informed"
+    path = folder / "demo_test_enrolls-demo_test_trials_f/scores"
+    trials = (demo.path / "data/demo/corpus/lists/demo_test_trials_f/trials").read_text()
+    pairs = [line.rsplit(" ", 1)[0] for line in path.read_text().splitlines()]
+    assert pairs == [line.rsplit(" ", 1)[0] for line in trials.splitlines()]
+
+
+def test_every_training_and_scoring_is_a_run(demo: Repository) -> None:
+    runs = demo.runs()
+    assert sorted(runs["tags.harness.key"]) == sorted(
+        f"{stage}@demo-{s}-{RUN}" for stage in ("train", "score") for s in ("orig", "b2")
+    )
+    assert set(runs["status"]) == {"FINISHED"}
+    scores = runs[runs["tags.harness.key"] == f"score@demo-b2-{RUN}"].iloc[0]
+    table = pd.read_csv(demo.path / "results/demo/eer.csv")
+    row = table[
+        (table["system"] == "b2") & (table["scenario"] == "lazy-informed") & (table["gender"] == "f")
+    ].iloc[0]
+    assert scores["metrics.eer/lazy-informed/test/f"] == pytest.approx(row["eer_percent"])
+
+
+def test_a_second_repro_does_nothing(demo: Repository) -> None:
+    assert demo.repro() == set()
+
+
+def test_plots_and_metrics_are_shown(demo: Repository) -> None:
+    assert "semi-informed" in demo.run("dvc", "metrics", "show")
+    demo.run("dvc", "plots", "show", "-o", "plots")
+    assert "false_alarm_probit" in (demo.path / "plots/index.html").read_text()
+
+
+def test_runs_are_made_again_from_event_files(demo: Repository) -> None:
+    shutil.rmtree(demo.path / "mlruns")
+    demo.run("harness", "track", "import")
+    assert len(demo.runs()) == 4
+    demo.run("harness", "track", "import")
+    assert len(demo.runs()) == 4
+
+
+def test_a_forced_rerun_leaves_the_lock_byte_identical(demo: Repository) -> None:
+    before = demo.lock
+    assert demo.repro("--force") == STAGES
+    assert demo.lock == before
+    assert "identical" in demo.run("harness", "diff-lock", "--benchmark", "demo")
+
+
+def test_killed_in_training_it_goes_on_to_the_same_lock(demo: Repository) -> None:
+    stage = f"train@demo-b2-{RUN}"
+    before = demo.lock
+    process = subprocess.Popen(
+        ["dvc", "repro", "--force", "--single-item", stage],
+        cwd=demo.path,
+        env=demo.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 600
+    while not list(demo.path.glob(".work/train*/*/checkpoints/CKPT*")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not (demo.path / "models/demo/b2/ecapa-demo/seed-1986").exists()
+    assert demo.repro("--force", "--single-item", stage) == {stage}
+    assert demo.lock == before
+
+
+def test_a_parameter_of_one_system_reruns_that_system_alone(demo: Repository) -> None:
+    params = demo.path / "params.yaml"
+    text = params.read_text(encoding="utf-8")
+    changed = text.replace("b2: {type: mcadams, ", "b2: {type: mcadams, alpha_min: 0.6, ")
+    assert changed != text
+    params.write_text(changed, encoding="utf-8")
+    assert demo.repro() == {s for s in STAGES if "-b2" in s or s.startswith("compare")}
+    # Back to what was: DVC remembers, nothing is computed.
+    params.write_text(text, encoding="utf-8")
+    demo.repro()
+    summary = (demo.path / "results/demo/summary.json").read_text()
+    assert json.loads(summary)["b2"]
+
+
+def test_bad_settings_stop_before_any_work(demo: Repository) -> None:
+    params = demo.path / "params.yaml"
+    text = params.read_text(encoding="utf-8")
+    try:
+        params.write_text(text.replace("epochs: 6", "epoch: 6"), encoding="utf-8")
+        output = demo.run("harness", "stage", "corpus", "demo", code=1)
+        assert output == (
+            "harness: params.yaml: attackers.ecapa-demo: unknown name 'epoch'; "
+            "did you mean 'epochs'?\n"
+        )
+        tracking = text.replace("uri: null", "uri: http://127.0.0.1:9")
+        params.write_text(tracking, encoding="utf-8")
+        output = demo.run("harness", "stage", "train", "demo", "orig", "ecapa-demo", "1986", code=1)
+        assert output.startswith("harness: ")
+        assert "tracking.enabled: false" in output
+        assert output.count("\n") == 1
+    finally:
+        params.write_text(text, encoding="utf-8")
