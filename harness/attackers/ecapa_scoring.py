@@ -63,6 +63,16 @@ def embed(
     return embeddings
 
 
+def mean_embeddings(
+    embeddings: Mapping[str, npt.NDArray[np.float32]], enrolments: Mapping[str, Sequence[str]]
+) -> dict[str, npt.NDArray[np.float32]]:
+    """Plain mean of each enrolled speaker's embeddings as they are: longer vectors weigh more."""
+    return {
+        speaker: np.mean([embeddings[utterance] for utterance in utterances], axis=0)
+        for speaker, utterances in enrolments.items()
+    }
+
+
 def cosine_scores(
     enrolled: Mapping[str, npt.NDArray[np.float32]],
     trials: Mapping[str, npt.NDArray[np.float32]],
@@ -96,9 +106,6 @@ def score(
     device = prepare(machine, seed=0)
     settings, embedder = read_model(model, device)
     embeddings = embed(embedder, speech, settings.loudness, device, events)
-    enrolled = {
-        speaker: np.mean([embeddings[utterance] for utterance in utterances], axis=0)
-        for speaker, utterances in enrolments.items()
-    }
+    enrolled = mean_embeddings(embeddings, enrolments)
     trials = {pair.trial: embeddings[pair.trial] for pair in pairs}
     return cosine_scores(enrolled, trials, pairs)

@@ -72,6 +72,16 @@ def test_scores_are_cosines_to_the_plain_mean(model: Path, recordings: Speech) -
     assert scores.dtype == np.float32
 
 
+def test_by_hand() -> None:
+    from harness.attackers.ecapa_scoring import cosine_scores, mean_embeddings
+
+    vectors = {"a": np.float32([6, 0]), "b": np.float32([0, 2])}
+    enrolled = mean_embeddings(vectors, {"s": ["a", "b"]})
+    assert enrolled["s"].tolist() == [3, 1]  # of unit vectors it would be (1, 1) / 2
+    scores = cosine_scores(enrolled, {"t": np.float32([4, 0])}, [Pair("s", "t")])
+    assert scores[0] == pytest.approx(3 / 10**0.5)
+
+
 def test_an_embedding_does_not_depend_on_other_utterances(model: Path, recordings: Speech) -> None:
     few = Speech({n: r for n, r in recordings.recordings.items() if n in ("u0", "u3")})
     arguments = ({"a": ["u0"]}, [Pair("a", "u3")])

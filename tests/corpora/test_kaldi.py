@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 
 import numpy as np
@@ -39,15 +38,6 @@ def directory(tmp_path: Path) -> Path:
         (folder / name).write_text(content, encoding="utf-8")
     for utterance, place in (("a-1", "a-1/a-1.wav"), ("a-2", "a-2.wav"), ("b-1", "b-1.wav")):
         soundfile.write(str(folder / "wav" / place), samples(utterance), 16_000)
-    return folder
-
-
-@pytest.fixture
-def test_data() -> Path:
-    repository = Path(__file__).parents[2]
-    folder = Path(os.environ.get("HARNESS_TEST_DATA", repository.parent / "shared"))
-    if not (folder / "vpc-lists").is_dir():
-        pytest.skip("no real lists; set HARNESS_TEST_DATA")
     return folder
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -38,15 +37,6 @@ def root(tmp_path: Path) -> Path:
     )
     (root / "SPEAKERS.TXT").write_text(SPEAKERS)
     return root
-
-
-@pytest.fixture
-def test_data() -> Path:
-    repository = Path(__file__).parents[2]
-    folder = Path(os.environ.get("HARNESS_TEST_DATA", repository.parent / "shared"))
-    if not (folder / "speech/LibriSpeech").is_dir():
-        pytest.skip("no real speech; set HARNESS_TEST_DATA")
-    return folder
 
 
 def test_index_is_in_c_order_with_genders_and_texts(root: Path) -> None:

@@ -1,0 +1,131 @@
+"""YAML into dataclasses: whatever is wrong, one line that names the place and the way out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from harness.errors import ConfigError
+from harness.protocols.typed import build, did_you_mean, parse_yaml, read_yaml
+
+
+@dataclass(frozen=True)
+class Inner:
+    size: int
+
+
+@dataclass(frozen=True)
+class Outer:
+    name: str
+    ratio: float = 0.5
+    kind: Literal["a", "b"] = "a"
+    limit: int | None = None
+    inner: Inner = Inner(1)
+    many: tuple[Inner, ...] = ()
+    numbers: list[int] = field(default_factory=list)
+    table: dict[str, float] = field(default_factory=dict)
+    flag: bool = False
+    free: Any = None
+
+
+def test_every_kind_of_value() -> None:
+    built = build(
+        Outer,
+        {
+            "name": "n",
+            "ratio": 2,
+            "kind": "b",
+            "limit": 7,
+            "inner": {"size": 3},
+            "many": [{"size": 4}, {"size": 5}],
+            "numbers": [1, 2],
+            "table": {5: 1},
+            "flag": True,
+            "free": {"x": [1]},
+        },
+        "f.yaml",
+    )
+    assert built == Outer(
+        "n", 2.0, "b", 7, Inner(3), (Inner(4), Inner(5)), [1, 2], {"5": 1.0}, True, {"x": [1]}
+    )
+    assert isinstance(built.ratio, float)
+
+
+def test_defaults_and_null() -> None:
+    assert build(Outer, {"name": "n", "limit": None}, "f.yaml") == Outer("n")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rati": 1.0}, r"^f\.yaml: unknown name 'rati'; did you mean 'ratio'\?$"),
+        ({"zzz": 1}, r"unknown name 'zzz'; known are: flag, free, inner, .*, table$"),
+        ({1: 1}, r"unknown name 1; known are"),
+        ({"name": 5}, r"f\.yaml\.name: expected str, found 5"),
+        ({"ratio": "big"}, r"f\.yaml\.ratio: expected float, found 'big'"),
+        ({"ratio": True}, r"f\.yaml\.ratio: expected float, found True"),
+        ({"kind": "c"}, r"f\.yaml\.kind: 'c' is not possible; use one of 'a', 'b'"),
+        ({"limit": 1.5}, r"f\.yaml\.limit: expected int, found 1\.5"),
+        ({"limit": True}, r"f\.yaml\.limit: expected int, found True"),
+        ({"inner": 3}, r"f\.yaml\.inner: expected a mapping, found 3"),
+        ({"inner": {}}, r"f\.yaml\.inner: 'size' is missing; add `size:`"),
+        ({"many": {"size": 1}}, r"f\.yaml\.many: expected a list"),
+        ({"many": [{"size": 1}, {"size": "x"}]}, r"f\.yaml\.many\[1\]\.size: expected int"),
+        ({"numbers": 1}, r"f\.yaml\.numbers: expected a list, found 1; use \[\.\.\]"),
+        ({"table": [1]}, r"f\.yaml\.table: expected a mapping"),
+        ({"table": {"x": "y"}}, r"f\.yaml\.table\.x: expected float, found 'y'"),
+        ({"flag": "yes"}, r"f\.yaml\.flag: expected bool, found 'yes'"),
+    ],
+)
+def test_what_is_wrong_is_named(change: dict[Any, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        build(Outer, {"name": "n", **change}, "f.yaml")
+
+
+def test_missing_name() -> None:
+    with pytest.raises(ConfigError, match="f: 'name' is missing; add `name:`"):
+        build(Outer, {}, "f")
+
+
+def test_near_and_far_names() -> None:
+    assert did_you_mean("mcadam", ["original", "mcadams"]) == "did you mean 'mcadams'?"
+    assert did_you_mean("x", ["b", "a"]) == "known are: a, b"
+    assert did_you_mean("x", []) == "known are: none"
+
+
+def test_yaml_file(tmp_path: Path) -> None:
+    path = tmp_path / "p.yaml"
+    path.write_text("a: 1\nb: [x, é]\n", encoding="utf-8")
+    assert read_yaml(path) == {"a": 1, "b": ["x", "é"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a: 1\nb: [1, 2\nc: 3\n", r"p\.yaml:3: not valid YAML \(.*\); mend that line"),
+        (b"a: 1\n\tb: 2\n", r"p\.yaml:2: not valid YAML"),
+        (b"a: \x01\n", r"p\.yaml: not valid YAML"),
+        (b"- 1\n- 2\n", r"p\.yaml: not a mapping of names to values"),
+        (b"", r"p\.yaml: not a mapping of names to values"),
+        (b"a: \xff\n", r"p\.yaml: not UTF-8"),
+        (b"!!python/object/apply:os.getcwd []\n", r"p\.yaml:1: not valid YAML"),
+    ],
+)
+def test_malformed_file(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "p.yaml"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match=message):
+        read_yaml(path)
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"none\.yaml: no such file; run from the repository"):
+        read_yaml(tmp_path / "none.yaml")
+
+
+def test_text_is_named_by_its_caller() -> None:
+    with pytest.raises(ConfigError, match=r"^dvc\.lock at HEAD:1: not valid YAML"):
+        parse_yaml("{", "dvc.lock at HEAD")
