@@ -22,10 +22,18 @@ import soundfile
 
 from harness.corpora.manifest import FILE_NAME, read_manifest, write_manifest
 from harness.errors import DataError, IntegrityError
-from harness.runtime.files import finished_folder, sha256_bytes, sha256_file, whole_file
+from harness.runtime.files import (
+    finished_folder,
+    require_space,
+    sha256_bytes,
+    sha256_file,
+    whole_file,
+)
 from harness.runtime.pool import Pool
 
 SAMPLE_RATE = 16_000
+# FLAC of speech takes about 1.1 bytes a sample; noise up to 2.
+BYTES_A_SAMPLE = 1.3
 # About 100 MB of FLAC: large enough for object stores, small enough to hand out as work.
 SHARD_SECONDS = 6_000
 
@@ -108,11 +116,19 @@ def build(
     """Make every utterance and store the corpus at `target`; shards found in `work` are kept.
 
     on_progress: called with the number of utterances done so far.
+    Raises ResourceError before any work when the disk is too small.
     """
+    missing = sum(
+        utterance.samples
+        for number, utterances in enumerate(shards)
+        if not (work / f"{_shard_name(target, number)}.tsv").is_file()
+        for utterance in utterances
+    )
+    require_space(work, int(missing * BYTES_A_SAMPLE))
     with finished_folder(target, work) as folder:
         done = 0
         for number, utterances in enumerate(shards):
-            name = f"{target.name}-{number:06d}.tar"
+            name = _shard_name(target, number)
             part = folder / f"{name}.tsv"
             # The part of the manifest is renamed last, so its presence vouches for the shard.
             if not part.is_file():
@@ -131,6 +147,10 @@ def build(
         )
         for part in parts:
             part.unlink()
+
+
+def _shard_name(target: Path, number: int) -> str:
+    return f"{target.name}-{number:06d}.tar"
 
 
 def _write_shard(

@@ -66,6 +66,20 @@ def disk_errors(path: Path) -> Iterator[None]:
         raise
 
 
+def require_space(path: Path, nbytes: int) -> None:
+    """Raise ResourceError now, not after hours, when the disk of `path` lacks `nbytes`."""
+    existing = path.absolute()
+    while not existing.exists():
+        existing = existing.parent
+    free = shutil.disk_usage(existing).free
+    if free < nbytes:
+        raise ResourceError(
+            f"{free / 1e9:.1f} GB free, {nbytes / 1e9:.1f} GB needed",
+            where=path,
+            fix="free some space and run again",
+        )
+
+
 def fsync_folder(folder: Path) -> None:
     """Make a rename inside `folder` survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)

@@ -26,7 +26,7 @@ from harness.corpora.store import (
     partition,
     read_stored,
 )
-from harness.errors import AudioError, DataError, IntegrityError
+from harness.errors import AudioError, DataError, IntegrityError, ResourceError
 from harness.runtime.pool import Pool
 
 SAMPLES = 4_000
@@ -271,3 +271,11 @@ def test_progress_counts_every_utterance(tmp_path: Path) -> None:
     )
     assert sorted(set(seen)) == list(range(1, 10))
     assert seen == sorted(seen)
+
+
+def test_a_disk_that_is_too_small_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    maker = Synthetic()
+    huge = [[Utterance("u000", "s0", "f", "", 10**15, None)]]
+    with Pool(1) as pool, pytest.raises(ResourceError, match=r"GB free, 1300000\.0 GB needed"):
+        build(tmp_path / "c", huge, maker, work=tmp_path / "w", pool=pool)
+    assert maker.made == []
