@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from harness import __version__
-from harness.cli import corpus, difflock, stage, track
+from harness.cli import corpus, difflock, doctor, stage, track
 from harness.errors import HarnessError
 
 USAGE_ERROR = 64
@@ -25,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog="harness", description=__doc__)
     top.add_argument("--version", action="version", version=f"harness {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (stage, corpus, track, difflock):
+    for module in (stage, corpus, track, difflock, doctor):
         module.register(commands)
     return top
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,12 +75,6 @@ def test_dead_worker_is_a_clear_error() -> None:
 
 def test_workers_use_one_thread_each(two_workers: Pool) -> None:
     assert set(two_workers.map(os.getenv, THREAD_VARIABLES)) == {"1"}
-
-
-def test_work_is_shared(two_workers: Pool) -> None:
-    start = time.perf_counter()
-    list(two_workers.map(time.sleep, [0.4, 0.4], chunk=1))
-    assert time.perf_counter() - start < 0.75
 
 
 def test_default_is_all_cores() -> None:
