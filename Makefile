@@ -28,7 +28,8 @@ doctor: $(READY)  ## say what this machine lacks for that benchmark
 
 ui: $(READY)  ## show the runs in the MLflow UI on 127.0.0.1, port 5000 (PORT=)
 	@env -u MLFLOW_TRACKING_URI $(BIN)/harness track check
-	MLFLOW_DISABLE_TELEMETRY=true $(BIN)/mlflow server --host 127.0.0.1 --port $(PORT) --workers 1 \
+	MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false \
+	$(BIN)/mlflow server --host 127.0.0.1 --port $(PORT) --workers 1 \
 		--backend-store-uri sqlite:///mlruns/mlflow.db --default-artifact-root mlruns/artifacts
 
 test: $(READY)  ## run the whole suite: style and types, the torch-free part alone, everything

@@ -54,10 +54,14 @@ def main() -> None:
         ]
         made.sort(key=lambda u: u.utterance)
         with Pool() as pool:
-            build(folder / "train", partition(made, SHARD_SECONDS), make, work=folder / "w", pool=pool)
+            build(
+                folder / "train", partition(made, SHARD_SECONDS), make, work=folder / "w", pool=pool
+            )
         shards = len(list((folder / "train").glob("*.tar")))
         print(f"dvc --version           {timed(folder, 'dvc', '--version'):6.2f} s")
-        print(f"dvc add, {shards:3d} shards     {timed(folder, 'dvc', 'add', '-q', 'train'):6.2f} s")
+        print(
+            f"dvc add, {shards:3d} shards     {timed(folder, 'dvc', 'add', '-q', 'train'):6.2f} s"
+        )
         timed(folder, "dvc", "status")
         print(f"dvc status, shards      {timed(folder, 'dvc', 'status'):6.2f} s")
         if arguments.files:

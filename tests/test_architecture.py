@@ -28,7 +28,12 @@ MAY = {
 }
 FREE = {"pipeline": {"cli"}, "cli": set()}  # may import all but these
 # Foreign packages that only the named room may import.
-OWN = {"mlflow": "tracking", "torch": "attackers", "speechbrain": "attackers", "numba": "anonymizers"}
+OWN = {
+    "mlflow": "tracking",
+    "torch": "attackers",
+    "speechbrain": "attackers",
+    "numba": "anonymizers",
+}
 LIGHT = ("protocols", "metrics", "reports", "corpora", "runtime", "errors")
 
 
@@ -68,7 +73,9 @@ def test_imports_point_downwards(path: Path) -> None:
                 assert there in MAY[here] or ".".join(parts[1:3]) in MAY[here], f"imports {name}"
         elif parts[0] in OWN and here != OWN[parts[0]]:
             # Versions and devices are asked by the pipeline, which starts the attackers.
-            assert (here, parts[0]) in {("pipeline", "torch"), ("runtime", "torch")}, f"imports {name}"
+            assert (here, parts[0]) in {("pipeline", "torch"), ("runtime", "torch")}, (
+                f"imports {name}"
+            )
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))

@@ -164,18 +164,25 @@ def read_result(benchmark: str, results: PurePosixPath, read: Read, where: str) 
 
     averages = table(AVERAGES_FILE, AVERAGE_COLUMNS)
     eers = table(EER_FILE, COLUMNS)
-    list_keys = zip(*(eers[c].map(str) for c in (*KEY_COLUMNS, "gender")), strict=True)
+    try:
+        percents = [float(value) for value in averages["eer_percent"]]
+    except ValueError as error:
+        raise DataError(
+            f"an EER is no number ({error})",
+            where=f"{results / AVERAGES_FILE} beside {where}",
+            fix="run `dvc repro`",
+        ) from error
     return Result(
         stages=stages,
-        averages=dict(
-            zip(
-                zip(*(averages[c].map(str) for c in KEY_COLUMNS), strict=True),
-                averages["eer_percent"].map(float),
-                strict=True,
-            )
+        averages=dict(zip(_keys(averages, KEY_COLUMNS), percents, strict=True)),
+        lists=dict(
+            zip(_keys(eers, (*KEY_COLUMNS, "gender")), eers["trials_sha256"].map(str), strict=True)
         ),
-        lists=dict(zip(list_keys, eers["trials_sha256"].map(str), strict=True)),
     )
+
+
+def _keys(table: pd.DataFrame, columns: Iterable[str]) -> Iterable[Key]:
+    return zip(*(table[column].map(str) for column in columns), strict=True)
 
 
 def compare(

@@ -99,21 +99,15 @@ def _reads(stage: Stage, other: Stage) -> bool:
 
 def differing_inputs(before: Stage, after: Stage) -> str:
     """One line: the command, parameters and dependencies that differ."""
-    changes = [("cmd", before.cmd, after.cmd)] if before.cmd != after.cmd else []
-    for kind, old, new in (
-        ("params", before.params, after.params),
-        ("deps", _shortened(before.deps), _shortened(after.deps)),
+    changes = [f"cmd {before.cmd} -> {after.cmd}"] if before.cmd != after.cmd else []
+    for kind, old, new, digits in (
+        ("params", before.params, after.params, None),
+        ("deps", before.deps, after.deps, DIGITS_OF_HASH),
     ):
-        changes += [
-            (f"{kind} {name}", old.get(name, "none"), new.get(name, "none"))
-            for name in sorted(old.keys() | new.keys())
-            if old.get(name) != new.get(name)
-        ]
-    shown = [f"{name} {old} -> {new}" for name, old, new in changes[:INPUTS_SHOWN]]
+        for name in sorted(old.keys() | new.keys()):
+            if old.get(name) != new.get(name):
+                values = [side.get(name, "none")[:digits] for side in (old, new)]
+                changes.append(f"{kind} {name} {' -> '.join(values)}")
     if len(changes) > INPUTS_SHOWN:
-        shown.append(f"and {len(changes) - INPUTS_SHOWN} more")
-    return ", ".join(shown) or "same inputs"
-
-
-def _shortened(hashes: Mapping[str, str]) -> dict[str, str]:
-    return {path: md5[:DIGITS_OF_HASH] for path, md5 in hashes.items()}
+        changes[INPUTS_SHOWN:] = [f"and {len(changes) - INPUTS_SHOWN} more"]
+    return ", ".join(changes) or "same inputs"

@@ -6,8 +6,9 @@ made when it is new. Only `deep` imports torch and SpeechBrain, which takes seco
 
 from __future__ import annotations
 
+import shlex
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from harness.errors import ConfigError, HarnessError
@@ -27,6 +28,7 @@ from harness.runtime.parameters import (
 )
 
 DEEP_IMPORTS = ("torch", "torchaudio", "speechbrain")
+DOWNLOAD = "curl -L https://www.openslr.org/resources/12/{name}.tar.gz | tar xz -C {parent}"
 
 # 16 kHz, 16 bit, mono as FLAC; mean length of an utterance in seconds.
 FLAC_BYTES_A_SECOND = 18_000
@@ -85,21 +87,18 @@ def sources(parameters: Parameters, protocol: Protocol) -> list[Finding]:
     if protocol.source.kind == "lists":
         # Training speech may lie in LibriSpeech, so its Kaldi folder may be absent.
         names = [dataset.name for dataset in protocol.sets if dataset.role != "train"]
-        fix = f"export {LISTS_VARIABLE}=/path/to/folder/with/{names[0]}"
-        findings.append(_folder("lists", lists, LISTS_VARIABLE, names, fix))
+        findings.append(_folder("lists", lists, LISTS_VARIABLE, names))
     speech = parameters.folder(LIBRISPEECH_VARIABLE)
-    subsets = list(dict.fromkeys(s.subset for s in protocol.sets if s.subset))
     if speech is None and lists is not None:
         folders = [lists / dataset.name for dataset in protocol.sets]
         if all((f / "wav.scp").is_file() or (f / "wav").is_dir() for f in folders):
-            return [
-                *findings,
-                Finding("librispeech", "ok", "not needed: audio lies with the lists"),
-            ]
+            text = "not needed: the audio lies with the lists"
+            return [*findings, Finding("librispeech", "ok", text)]
     if speech is not None and (speech / "LibriSpeech").is_dir():
         speech = speech / "LibriSpeech"
-    fix = f"export {LIBRISPEECH_VARIABLE}=/path/to/LibriSpeech"
-    return [*findings, _folder("librispeech", speech, LIBRISPEECH_VARIABLE, subsets, fix)]
+    subsets = list(dict.fromkeys(s.subset for s in protocol.sets if s.subset))
+    found = _folder("librispeech", speech, LIBRISPEECH_VARIABLE, subsets, DOWNLOAD)
+    return [*findings, found]
 
 
 def needed_bytes(benchmark: Benchmark, protocol: Protocol) -> int:
@@ -155,14 +154,17 @@ def _extras(parameters: Parameters, benchmark: Benchmark, protocol: Protocol) ->
 
 
 def _folder(
-    subject: str, folder: Path | None, variable: str, names: Iterable[str], fix: str
+    subject: str, folder: Path | None, variable: str, names: Sequence[str], fetch: str | None = None
 ) -> Finding:
+    setting = f"export {variable}=/path/to/the/folder/with/{names[0]}"
     if folder is None:
-        return Finding(subject, "problem", f"{variable} is not set", fix)
+        return Finding(subject, "problem", f"{variable} is not set", setting)
     if not folder.is_dir():
-        return Finding(subject, "problem", f"no such folder: {folder}", fix)
+        return Finding(subject, "problem", f"no such folder: {folder}", setting)
     absent = [name for name in names if not (folder / name).is_dir()]
     if absent:
+        parent = shlex.quote(str(folder.parent))
+        fix = setting if fetch is None else fetch.format(name=absent[0], parent=parent)
         return Finding(subject, "problem", f"no {', '.join(absent)} in {folder}", fix)
     return Finding(subject, "ok", str(folder))
 

@@ -1,4 +1,4 @@
-"""Scoring against hand arithmetic, pyloudnorm's own meter, and SpeechBrain's network run directly."""
+"""Scoring against hand arithmetic, pyloudnorm's own meter, and SpeechBrain's network run alone."""
 
 from __future__ import annotations
 
@@ -145,5 +145,10 @@ def test_damaged_audio_is_found(model: Path, recordings: Speech) -> None:
     }
     with pytest.raises(IntegrityError, match="stored audio differs from its manifest"):
         SETTINGS.score(
-            model, Speech(damaged), {"a": ["u0"]}, [Pair("a", "u3")], machine=MACHINE, events=Events()
+            model,
+            Speech(damaged),
+            {"a": ["u0"]},
+            [Pair("a", "u3")],
+            machine=MACHINE,
+            events=Events(),
         )

@@ -84,7 +84,9 @@ def test_killed_mid_epoch_ends_with_the_same_bytes(corpus: Path, tmp_path: Path)
 def test_events_tell_each_epoch_once(corpus: Path, tmp_path: Path) -> None:
     run(corpus, tmp_path / "r", kill_at=8)
     run(corpus, tmp_path / "r")
-    events = [json.loads(line) for line in (tmp_path / "r/model/events.jsonl").read_text().splitlines()]
+    events = [
+        json.loads(line) for line in (tmp_path / "r/model/events.jsonl").read_text().splitlines()
+    ]
     losses = [e["step"] for e in events if e.get("name") == "validation_error"]
     assert losses == [1, 2, 3]
     assert events[0]["event"] == "run"
@@ -97,7 +99,9 @@ def test_a_checkpoint_that_could_not_be_finished_is_not_there(tmp_path: Path) ->
     from harness.attackers.ecapa_training import WholeCheckpointer
 
     broken = torch.nn.Linear(2, 2)
-    checkpointer = WholeCheckpointer(tmp_path, recoverables={"a": torch.nn.Linear(2, 2), "b": broken})
+    checkpointer = WholeCheckpointer(
+        tmp_path, recoverables={"a": torch.nn.Linear(2, 2), "b": broken}
+    )
     checkpointer.save_checkpoint()
     good = checkpointer.find_checkpoint()
 
@@ -113,7 +117,10 @@ def test_a_checkpoint_that_could_not_be_finished_is_not_there(tmp_path: Path) ->
 def speech(lengths: list[int], speakers: list[str]) -> Speech:
     names = [f"u{n:04d}" for n in range(len(lengths))]
     return Speech(
-        {n: Recording(Path("x.tar"), 0, 0, "", length) for n, length in zip(names, lengths, strict=True)},
+        {
+            n: Recording(Path("x.tar"), 0, 0, "", length)
+            for n, length in zip(names, lengths, strict=True)
+        },
         dict(zip(names, speakers, strict=True)),
     )
 

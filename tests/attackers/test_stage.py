@@ -31,7 +31,14 @@ class Spy:
     shape: int | None = None
 
     def train(
-        self, speech: Speech, model: Path, *, seed: int, work: Path, machine: Machine, events: Events
+        self,
+        speech: Speech,
+        model: Path,
+        *,
+        seed: int,
+        work: Path,
+        machine: Machine,
+        events: Events,
     ) -> None:
         self.seen["training"] = speech
         (model / "model").write_text("spy")
@@ -70,7 +77,13 @@ def lists(tmp_path: Path) -> Lists:
             length += 10
             made.append(Utterance(utterance, speaker, "f", "", length, None))
         with Pool(1) as pool:
-            build(tmp_path / "corpus" / name, partition(made), silence, work=tmp_path / name, pool=pool)
+            build(
+                tmp_path / "corpus" / name,
+                partition(made),
+                silence,
+                work=tmp_path / name,
+                pool=pool,
+            )
     text = to_text(cross_product(speakers[:3], {u: s for s, u in sets["trial"]}))
     path = trials_path(tmp_path / "corpus", "trial")
     path.parent.mkdir(parents=True)
@@ -94,13 +107,20 @@ def a_run(spy: Spy) -> Run:
 def test_names_and_order_tell_nothing(lists: Lists, tmp_path: Path) -> None:
     spy = Spy()
     score(a_run(spy), {ORIGINAL: Path("model")}, lists, tmp_path / "scores", Events())
-    shown = repr(spy.seen["enrolments"]) + repr(spy.seen["pairs"]) + repr(list(spy.seen["speech"].recordings))
+    shown = (
+        repr(spy.seen["enrolments"])
+        + repr(spy.seen["pairs"])
+        + repr(list(spy.seen["speech"].recordings))
+    )
     for name in ("alice", "bob", "carol", "dave", "-1-", "-2-"):
         assert name not in shown
     assert spy.seen["speech"].speakers == {}
     # In C order each enrolled speaker's own trials would come first: the pairs are shuffled.
     trials = lists.trials(lists.protocol.lists[0])
-    lengths = {u: int(n) for u, n in lists.corpus("original", "trial").manifest[["utterance", "samples"]].values}
+    lengths = {
+        u: int(n)
+        for u, n in lists.corpus("original", "trial").manifest[["utterance", "samples"]].values
+    }
     shown_lengths = [spy.seen["speech"].recordings[p.trial].samples for p in spy.seen["pairs"]]
     assert sorted(shown_lengths) == sorted(lengths[t.utterance] for t in trials)
     assert shown_lengths != [lengths[t.utterance] for t in trials]
@@ -112,9 +132,15 @@ def test_scores_come_back_to_their_trials_in_list_order(lists: Lists, tmp_path: 
     path = score_path(tmp_path / "scores", "original", listed)
     assert path == tmp_path / "scores/original/enrol-trial/scores"
     lines = [line.split(" ") for line in path.read_text().splitlines()]
-    assert [line[:2] for line in lines] == [[t.enrolment, t.utterance] for t in lists.trials(listed)]
+    assert [line[:2] for line in lines] == [
+        [t.enrolment, t.utterance] for t in lists.trials(listed)
+    ]
     # The fixture's trial utterances are 1070, 1080, … samples long, in C order.
-    expected = {f"{s}-2-{n}": 1070.0 + 20 * k + 10 * n for k, s in enumerate(["alice", "bob", "carol", "dave"]) for n in (0, 1)}
+    expected = {
+        f"{s}-2-{n}": 1070.0 + 20 * k + 10 * n
+        for k, s in enumerate(["alice", "bob", "carol", "dave"])
+        for n in (0, 1)
+    }
     assert all(float(line[2]) == expected[line[1]] for line in lines)
 
 
@@ -123,7 +149,9 @@ def test_a_missing_score_is_refused(lists: Lists, tmp_path: Path) -> None:
         score(a_run(Spy(shape=5)), {ORIGINAL: Path("model")}, lists, tmp_path / "scores", Events())
 
 
-def test_training_shows_opaque_speakers(lists: Lists, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_shows_opaque_speakers(
+    lists: Lists, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     spy = Spy()
     corpus: Corpus = lists.corpus("original", "enrol")
@@ -136,9 +164,13 @@ def test_training_shows_opaque_speakers(lists: Lists, tmp_path: Path, monkeypatc
 
 
 def test_unknown_type_and_parameter() -> None:
-    with pytest.raises(ConfigError, match=r"attackers\.x: unknown attacker type 'ecappa'; did you mean 'ecapa'"):
+    with pytest.raises(
+        ConfigError, match=r"attackers\.x: unknown attacker type 'ecappa'; did you mean 'ecapa'"
+    ):
         load("x", {"type": "ecappa"})
-    with pytest.raises(ConfigError, match=r"attackers\.x: unknown name 'epoch'; did you mean 'epochs'"):
+    with pytest.raises(
+        ConfigError, match=r"attackers\.x: unknown name 'epoch'; did you mean 'epochs'"
+    ):
         load("x", {"type": "ecapa", "epoch": 3})
     with pytest.raises(ConfigError, match=r"attackers\.x\.epochs: expected int, found '3'"):
         load("x", {"type": "ecapa", "epochs": "3"})

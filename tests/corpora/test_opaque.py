@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,7 @@ def make(utterance: Utterance) -> Made:
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Corpus:
-    utterances = [
-        Utterance(name, name.split("-")[0], "f", "", 800, None) for name in sorted(NAMES)
-    ]
+    utterances = [Utterance(name, name.split("-")[0], "f", "", 800, None) for name in sorted(NAMES)]
     build(tmp_path / "c", [utterances], make, work=tmp_path / "work", pool=Pool(1))
     return Corpus(tmp_path / "c")
 
@@ -46,7 +45,7 @@ def test_ids_are_wide_enough_to_sort() -> None:
 def test_order_of_ids_hides_speakers() -> None:
     ids = opaque_ids(NAMES, "u", 5)
     in_order = [name.split("-")[0] for name in sorted(NAMES, key=ids.__getitem__)]
-    neighbours = sum(a == b for a, b in zip(in_order, in_order[1:], strict=False))
+    neighbours = sum(a == b for a, b in pairwise(in_order))
     # 59 neighbouring pairs: 57 share the speaker in the official order, 19 by chance.
     assert neighbours < 30
 

@@ -25,7 +25,11 @@ class Repository:
                 (path / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, path / name)
         self.environment = {
-            **{k: v for k, v in os.environ.items() if not k.startswith(("HARNESS_", "MLFLOW_", "DVC_"))},
+            **{
+                k: v
+                for k, v in os.environ.items()
+                if not k.startswith(("HARNESS_", "MLFLOW_", "DVC_"))
+            },
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(path),
             "GIT_CONFIG_GLOBAL": os.devnull,
@@ -40,7 +44,12 @@ class Repository:
     def run(self, *command: str, code: int = 0) -> str:
         """Output of a command that must end with `code`."""
         done = subprocess.run(
-            command, cwd=self.path, env=self.environment, capture_output=True, text=True, check=False
+            command,
+            cwd=self.path,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout + done.stderr

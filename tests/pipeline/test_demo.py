@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -20,7 +19,11 @@ RUN = "ecapa-demo-1986"
 STAGES = {
     "corpus@demo",
     *(f"anonymize@demo-{s}" for s in ("orig", "b2")),
-    *(f"{stage}@demo-{s}-{RUN}" for stage in ("train", "score", "evaluate") for s in ("orig", "b2")),
+    *(
+        f"{stage}@demo-{s}-{RUN}"
+        for stage in ("train", "score", "evaluate")
+        for s in ("orig", "b2")
+    ),
     "compare@demo",
 }
 
@@ -65,7 +68,9 @@ def test_every_training_and_scoring_is_a_run(demo: Repository) -> None:
     scores = runs[runs["tags.harness.key"] == f"score@demo-b2-{RUN}"].iloc[0]
     table = pd.read_csv(demo.path / "results/demo/eer.csv")
     row = table[
-        (table["system"] == "b2") & (table["scenario"] == "lazy-informed") & (table["gender"] == "f")
+        (table["system"] == "b2")
+        & (table["scenario"] == "lazy-informed")
+        & (table["gender"] == "f")
     ].iloc[0]
     assert scores["metrics.eer/lazy-informed/test/f"] == pytest.approx(row["eer_percent"])
 

@@ -140,14 +140,14 @@ def test_list_of_an_unknown_set(changed: dict[str, Any], tmp_path: Path) -> None
 
 def test_average_of_an_unknown_split(changed: dict[str, Any], tmp_path: Path) -> None:
     changed["averages"][0]["split"] = "tset"
-    with pytest.raises(ConfigError, match=r"demo\.yaml\.averages: no list of the split 'tset'; did"):
+    with pytest.raises(
+        ConfigError, match=r"demo\.yaml\.averages: no list of the split 'tset'; did"
+    ):
         load_changed(changed, tmp_path)
 
 
 @pytest.mark.parametrize("role", ["enrolment", "train"])
-def test_other_than_one_training_set(
-    changed: dict[str, Any], tmp_path: Path, role: str
-) -> None:
+def test_other_than_one_training_set(changed: dict[str, Any], tmp_path: Path, role: str) -> None:
     for dataset in changed["sets"][:2]:
         dataset["role"] = role
     count = {"enrolment": 0, "train": 2}[role]
@@ -157,5 +157,7 @@ def test_other_than_one_training_set(
 
 def test_misspelt_field(changed: dict[str, Any], tmp_path: Path) -> None:
     changed["lists"][1]["gander"] = changed["lists"][1].pop("gender")
-    with pytest.raises(ConfigError, match=r"demo\.yaml\.lists\[1\]: unknown name 'gander'; did you"):
+    with pytest.raises(
+        ConfigError, match=r"demo\.yaml\.lists\[1\]: unknown name 'gander'; did you"
+    ):
         load_changed(changed, tmp_path)

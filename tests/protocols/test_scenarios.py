@@ -6,16 +6,16 @@ import pytest
 
 from harness.protocols.scenarios import SCENARIOS, of_system
 
-O, A = "original", "anonymized"
+ORIGINAL, ANONYMIZED = "original", "anonymized"
 
 
 @pytest.mark.parametrize(
     ("name", "enrolment", "trial", "train"),
     [
-        ("original", O, O, O),
-        ("ignorant", O, A, O),
-        ("lazy-informed", A, A, O),
-        ("semi-informed", A, A, A),
+        ("original", ORIGINAL, ORIGINAL, ORIGINAL),
+        ("ignorant", ORIGINAL, ANONYMIZED, ORIGINAL),
+        ("lazy-informed", ANONYMIZED, ANONYMIZED, ORIGINAL),
+        ("semi-informed", ANONYMIZED, ANONYMIZED, ANONYMIZED),
     ],
 )
 def test_definitions(name: str, enrolment: str, trial: str, train: str) -> None:

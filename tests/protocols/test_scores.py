@@ -27,11 +27,11 @@ def test_official_format(path: Path) -> None:
 
 
 @given(
-    st.lists(
-        st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=20
-    )
+    st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=20)
 )
-def test_every_float32_reads_back(tmp_path_factory: pytest.TempPathFactory, values: list[float]) -> None:
+def test_every_float32_reads_back(
+    tmp_path_factory: pytest.TempPathFactory, values: list[float]
+) -> None:
     trials = [Trial("s", f"u{number}", False) for number in range(len(values))]
     scores = np.array(values, dtype=np.float32)
     path = tmp_path_factory.getbasetemp() / "scores"

@@ -85,6 +85,15 @@ def test_write_replaces_and_makes_folders(tmp_path: Path) -> None:
     assert content(tmp_path) == {"a/b/f.txt": "2"}
 
 
+def test_reader_of_the_old_file_is_not_disturbed(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_text("old")
+    with path.open() as reader:
+        write_text(path, "new")
+        assert reader.read() == "old"
+    assert path.read_text() == "new"
+
+
 def test_error_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_text("old")

@@ -74,7 +74,11 @@ def test_values_and_defaults(path: Path) -> None:
     ("place", "value", "message"),
     [
         ("benchmak", 1, r"params\.yaml: unknown name 'benchmak'; did you mean 'benchmark"),
-        ("benchmark.sytems", [], r"params\.yaml\.benchmark: unknown name 'sytems'; did you mean 'sys"),
+        (
+            "benchmark.sytems",
+            [],
+            r"params\.yaml\.benchmark: unknown name 'sytems'; did you mean 'sys",
+        ),
         ("benchmark.name", "dem", r"benchmark\.name: no benchmark 'dem'; did you mean 'demo'"),
         ("benchmarks.demo.name", "dem", r"benchmarks\.demo\.name: no benchmark 'dem'"),
         ("benchmark.systems", ["orig", "b3"], r"systems: no system 'b3'; known are: b2, orig"),
@@ -99,7 +103,11 @@ def test_values_and_defaults(path: Path) -> None:
         ("runtime.threads", "two", r"runtime\.threads: expected int, found 'two'"),
         ("runtime.threads", True, r"runtime\.threads: expected int, found True"),
         ("runtime.workers", 0, r"runtime\.workers: 0 is not possible"),
-        ("runtime.device", "gpu", r"runtime\.device: 'gpu' is not possible; use one of 'auto', 'cpu'"),
+        (
+            "runtime.device",
+            "gpu",
+            r"runtime\.device: 'gpu' is not possible; use one of 'auto', 'cpu'",
+        ),
         ("tracking.enabled", "no", r"tracking\.enabled: expected bool"),
     ],
 )
@@ -113,7 +121,9 @@ def test_missing_part(path: Path) -> None:
     values = content()
     del values["attackers"]
     path.write_text(yaml.safe_dump(values))
-    with pytest.raises(ConfigError, match=r"params\.yaml: 'attackers' is missing; add `attackers:`"):
+    with pytest.raises(
+        ConfigError, match=r"params\.yaml: 'attackers' is missing; add `attackers:`"
+    ):
         load(path)
 
 

@@ -68,7 +68,9 @@ def test_errors_pass_through_whole(tmp_path: Path, workers: int) -> None:
 def test_dead_worker_is_a_clear_error() -> None:
     with (
         Pool(2) as pool,
-        pytest.raises(ResourceError, match=r"a worker process died.*; run again with fewer workers"),
+        pytest.raises(
+            ResourceError, match=r"a worker process died.*; run again with fewer workers"
+        ),
     ):
         list(pool.map(os._exit, [1]))
 

@@ -42,6 +42,7 @@ def test_names(text: str, name: str) -> None:
     assert field_name(text) == name
 
 
+@pytest.mark.heavy
 @settings(deadline=None)
 @given(st.text(st.sampled_from("a./- é\n%"), max_size=300))
 def test_mlflow_takes_every_name(text: str) -> None:

@@ -11,6 +11,8 @@ from harness.tracking.importer import import_runs
 from harness.tracking.sink import RunSink
 from harness.tracking.store import Store
 
+pytestmark = pytest.mark.heavy
+
 
 def record(path: Path, *events: Event) -> Path:
     path.parent.mkdir(parents=True)

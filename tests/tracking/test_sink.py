@@ -23,6 +23,8 @@ from harness.tracking.importer import import_runs
 from harness.tracking.sink import RunSink
 from harness.tracking.store import URI_VARIABLE, Store, check_store, open_store
 
+pytestmark = pytest.mark.heavy
+
 Python = Callable[..., "subprocess.CompletedProcess[str]"]
 DIGEST = "0123456789abcdef" * 4
 

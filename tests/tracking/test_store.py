@@ -18,6 +18,8 @@ from harness.runtime.parameters import Tracking
 from harness.tracking.sink import RunSink
 from harness.tracking.store import Store, check_store, open_store, store_uri
 
+pytestmark = pytest.mark.heavy
+
 Python = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

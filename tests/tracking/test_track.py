@@ -10,6 +10,8 @@ from harness.cli.track import register
 from harness.errors import TrackingError
 from harness.runtime.events import Event
 
+pytestmark = pytest.mark.heavy
+
 PARAMETERS = Path(__file__).parents[2] / "params.yaml"
 
 

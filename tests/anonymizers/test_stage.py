@@ -1,0 +1,230 @@
+"""The stage `anonymize`: all randomness is the host's, and nothing else can change a result."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from anonymizers.noise_anonymizer import Noise
+from harness.anonymizers.base import Job
+from harness.anonymizers.original import Original
+from harness.anonymizers.stage import anonymize, jobs, plan
+from harness.corpora.store import Corpus, Made, Samples, Utterance, build
+from harness.errors import AudioError
+from harness.runtime.events import Event, Events
+from harness.runtime.pool import Pool
+from harness.runtime.seeds import derived_seed
+
+SPEAKERS = ("84", "174", "1272")
+NAMES = sorted(f"{speaker}-1-{number:04d}" for speaker in SPEAKERS for number in range(6))
+MARK = 12_345
+
+
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    """Makes samples from the name; `marked` begins with a sample of its own."""
+
+    marked: str = ""
+
+    def __call__(self, utterance: Utterance) -> Made:
+        seed = int.from_bytes(utterance.utterance.encode()[-8:], "big")
+        samples = np.random.default_rng(seed).integers(-9_000, 9_000, 1_000).astype(np.int16)
+        if utterance.utterance == self.marked:
+            samples[0] = MARK
+        return Made(samples)
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def corpus(path: Path, names: list[str] = NAMES, marked: str = "", each: int = 4) -> Corpus:
+    """A corpus in shards of `each` utterances."""
+    utterances = [
+        Utterance(name, name.split("-")[0], "f", f"TEXT {name}", 1_000, None) for name in names
+    ]
+    shards = [utterances[start : start + each] for start in range(0, len(names), each)]
+    build(path, shards, Fixed(marked), work=Path("work"), pool=Pool(1))
+    return Corpus(path)
+
+
+def run(
+    anonymizer: Noise | Original,
+    source: Path | list[Path],
+    target: Path,
+    *,
+    workers: int = 1,
+    seed: int = 7,
+) -> list[Event]:
+    heard: list[Event] = []
+    sources = source if isinstance(source, list) else [source]
+    with Pool(workers) as pool:
+        count = anonymize(
+            anonymizer, "sys", sources, target, seed=seed, pool=pool, events=Events(heard.append)
+        )
+    assert count == sum(len(Corpus(path)) for path in sources)
+    return heard
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_job_depends_on_its_utterance_alone(tmp_path: Path) -> None:
+    whole, part = corpus(tmp_path / "c"), corpus(tmp_path / "part" / "c", NAMES[5:9])
+    by_name = dict(zip(NAMES, jobs(Noise(), whole, "sys", 7), strict=True))
+    for name, job in zip(NAMES[5:9], jobs(Noise(), part, "sys", 7), strict=True):
+        assert job.seed == by_name[name].seed == derived_seed(7, "sys", "utterance", name)
+    assert len({job.seed for job in by_name.values()}) == len(NAMES)
+
+
+@pytest.mark.parametrize(("system", "seed"), [("other", 7), ("sys", 8)])
+def test_another_system_or_seed_draws_anew(tmp_path: Path, system: str, seed: int) -> None:
+    source = corpus(tmp_path / "c")
+    one, two = jobs(Noise(), source, "sys", 7), jobs(Noise(), source, system, seed)
+    assert all(a.seed != b.seed for a, b in zip(one, two, strict=True))
+    assert [job.utterance for job in one] != [job.utterance for job in two]
+
+
+def test_opaque_ids_hide_speaker_and_order(tmp_path: Path) -> None:
+    found = jobs(Noise(), corpus(tmp_path / "c"), "sys", 7)
+    ids = [job.utterance for job in found]
+    assert sorted(ids) == [f"u{number:04d}" for number in range(len(NAMES))]
+    assert ids != sorted(ids)
+    assert all(job.speaker is None for job in found)
+    sent = repr(found)
+    assert not any(name in sent for name in NAMES)
+
+
+def test_one_seed_per_speaker_at_the_speaker_level(tmp_path: Path) -> None:
+    one, two = corpus(tmp_path / "one"), corpus(tmp_path / "two")
+    found = jobs(Noise(level="speaker"), one, "sys", 7)
+    by_speaker: dict[str, set[tuple[int, str | None]]] = {}
+    for name, job in zip(NAMES, found, strict=True):
+        by_speaker.setdefault(name.split("-")[0], set()).add((job.seed, job.speaker))
+    assert all(len(values) == 1 for values in by_speaker.values())
+    assert sorted(job.speaker or "" for job in found[::6]) == ["s0000", "s0001", "s0002"]
+    # The same in every set: enrolments and trials of a speaker get the same pseudo-speaker.
+    assert [job.seed for job in jobs(Noise(level="speaker"), two, "sys", 7)] == [
+        job.seed for job in found
+    ]
+
+
+def test_coefficients_are_handed_out_in_c_order(tmp_path: Path) -> None:
+    found = jobs(Noise(), corpus(tmp_path / "c"), "sys", 7)
+    assert [job.alpha for job in found] == [place / 8 for place in range(len(NAMES))]
+
+
+def test_plan_keeps_shards_names_and_texts(tmp_path: Path) -> None:
+    shards = plan(Noise(), corpus(tmp_path / "c"), "sys", 7)
+    assert [[utterance.utterance for utterance in shard] for shard in shards] == [
+        NAMES[start : start + 4] for start in range(0, 18, 4)
+    ]
+    assert {utterance.text for utterance in shards[0]} == {f"TEXT {name}" for name in NAMES[:4]}
+
+
+def test_workers_do_not_change_a_byte(tmp_path: Path) -> None:
+    corpus(tmp_path / "c")
+    run(Noise(), tmp_path / "c", tmp_path / "one")
+    run(Noise(), tmp_path / "c", tmp_path / "two", workers=2)
+    one = files(tmp_path / "one")
+    assert one == files(tmp_path / "two")
+    assert sorted(one) == [
+        "c/c-000000.tar",
+        *(f"c/c-00000{n}.tar" for n in range(1, 5)),
+        "c/manifest.tsv",
+    ]
+    # And it is what the anonymizer makes of the job.
+    source, made = Corpus(tmp_path / "c"), Corpus(tmp_path / "one/c")
+    for name, job in zip(NAMES, jobs(Noise(), source, "sys", 7), strict=True):
+        np.testing.assert_array_equal(made.read(name), Noise().anonymize(source.read(name), job))
+
+
+def test_other_shards_give_the_same_audio(tmp_path: Path) -> None:
+    corpus(tmp_path / "few" / "c", each=4)
+    corpus(tmp_path / "many" / "c", each=18)
+    for kind in ("few", "many"):
+        run(Noise(), tmp_path / kind / "c", tmp_path / "out" / kind)
+    few, many = (Corpus(tmp_path / "out" / kind / "c") for kind in ("few", "many"))
+    assert list(few.manifest["sha256"]) == list(many.manifest["sha256"])
+
+
+def test_original_changes_nothing(tmp_path: Path) -> None:
+    source = corpus(tmp_path / "c")
+    run(Original(), tmp_path / "c", tmp_path / "out")
+    assert files(tmp_path / "out" / "c") == files(tmp_path / "c")
+    assert {job.alpha for job in jobs(Original(), source, "sys", 7)} == {None}
+
+
+def test_failed_run_keeps_whole_shards_for_the_same_work_only(tmp_path: Path) -> None:
+    corpus(tmp_path / "c", marked=NAMES[9])
+    work = tmp_path / ".work" / "anonymize-sys-c"
+    kept = []
+    for _ in range(2):
+        with pytest.raises(AudioError, match="told to fail"):
+            run(Noise(refused=MARK), tmp_path / "c", tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+        kept.append({path.name: path.stat().st_mtime_ns for path in work.glob("*/*.tar")})
+    assert sorted(kept[0]) == ["c-000000.tar", "c-000001.tar"]
+    assert kept[0] == kept[1]
+    # Another parameter is other work.
+    run(Noise(amplitude=5), tmp_path / "c", tmp_path / "out")
+    job = jobs(Noise(), Corpus(tmp_path / "c"), "sys", 7)[0]
+    original, made = (Corpus(path).read(NAMES[0]) for path in (tmp_path / "c", tmp_path / "out/c"))
+    np.testing.assert_array_equal(made, Noise(amplitude=5).anonymize(original, job))
+
+
+@dataclasses.dataclass(frozen=True)
+class Counting(Noise):
+    """Noise that remembers its jobs, and is interrupted before job number `stop`."""
+
+    made: ClassVar[list[str]] = []
+    stop: ClassVar[int | None] = None
+
+    def anonymize(self, samples: Samples, job: Job) -> Samples:
+        if len(self.made) == self.stop:
+            raise KeyboardInterrupt("told to stop")
+        self.made.append(job.utterance)
+        return super().anonymize(samples, job)
+
+
+def test_interrupted_run_makes_only_what_is_not_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus(tmp_path / "c")
+    monkeypatch.setattr(Counting, "made", [])
+    monkeypatch.setattr(Counting, "stop", 9)
+    with pytest.raises(KeyboardInterrupt, match="told to stop"):
+        run(Counting(), tmp_path / "c", tmp_path / "out")
+    monkeypatch.setattr(Counting, "made", [])
+    monkeypatch.setattr(Counting, "stop", None)
+    run(Counting(), tmp_path / "c", tmp_path / "out")
+    # Eight of the nine were in whole shards.
+    assert len(Counting.made) == len(NAMES) - 8
+    run(Noise(), tmp_path / "c", tmp_path / "whole")
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
+def test_failure_names_the_official_utterance(tmp_path: Path) -> None:
+    corpus(tmp_path / "c", marked=NAMES[3])
+    with pytest.raises(AudioError, match=f"^{NAMES[3]}: told to fail; do not tell$"):
+        run(Noise(refused=MARK), tmp_path / "c", tmp_path / "out")
+
+
+def test_progress_runs_over_all_sets(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        corpus(tmp_path / name)
+    heard = run(Noise(), [tmp_path / "a", tmp_path / "b"], tmp_path / "out")
+    done = [event["done"] for event in heard]
+    assert done == sorted(done)
+    assert (done[0], done[-1], heard[-1]["total"]) == (1, 36, 36)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a", "b"]
