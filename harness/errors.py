@@ -7,6 +7,7 @@
     │   ├── ListError    trials, enrolments, Kaldi files
     │   └── ScoreError   scores that cannot be scored
     ├── IntegrityError   stored bytes that do not have their recorded hash
+    ├── TrainingError    a training that cannot go on
     ├── ResourceError    disk, memory, permissions
     └── TrackingError    the MLflow store
 
@@ -56,6 +57,10 @@ class ScoreError(DataError):
 
 class IntegrityError(HarnessError):
     """Stored bytes do not have their recorded hash."""
+
+
+class TrainingError(HarnessError):
+    """A training diverged or cannot go on."""
 
 
 class ResourceError(HarnessError):

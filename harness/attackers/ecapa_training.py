@@ -36,7 +36,7 @@ from harness.attackers.ecapa import Ecapa
 from harness.attackers.ecapa_data import Batches, Crops, split
 from harness.attackers.ecapa_model import Embedder, prepare, write_model
 from harness.corpora.opaque import Speech
-from harness.errors import DataError
+from harness.errors import DataError, TrainingError
 from harness.runtime.events import Events
 from harness.runtime.files import fsync_folder
 from harness.runtime.seeds import derived_seed
@@ -138,6 +138,15 @@ class SpeakerBrain(sb.Brain):  # type: ignore[misc]
             self._errors += int((predictions.argmax(-1) != labels).sum())
             self._seen += len(labels)
         return self.loss(predictions, labels)
+
+    def check_loss_isfinite(self, loss: torch.Tensor) -> None:
+        """Stop at once: a network that met a NaN does not recover."""
+        if not torch.isfinite(loss):
+            raise TrainingError(
+                f"the loss is {float(loss)}",
+                where=f"epoch {self.batches.epoch}, step {self.step}",
+                fix="lower max_lr",
+            )
 
     def on_fit_batch_end(
         self, batch: Any, outputs: Any, loss: torch.Tensor, should_step: bool

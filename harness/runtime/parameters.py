@@ -82,6 +82,12 @@ def load(path: Path = Path(FILE_NAME)) -> Parameters:
     parameters = build(Parameters, read_yaml(path), FILE_NAME)
     for name, benchmark in parameters.benchmarks.items():
         _check(benchmark, parameters, f"{FILE_NAME}: benchmarks.{name}")
+        if benchmark.name != name:
+            raise ConfigError(
+                f"its name is {benchmark.name!r}",
+                where=f"{FILE_NAME}: benchmarks.{name}",
+                fix="give both the same name",
+            )
     _check(parameters.benchmark, parameters, f"{FILE_NAME}: benchmark")
     runtime = parameters.runtime
     for label, number in (("threads", runtime.threads), ("workers", runtime.workers)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ScoreError
@@ -24,6 +24,7 @@ def test_counted_by_hand() -> None:
     assert curve.false_alarm_rate.tolist() == [0.5, 0, 0, 0, 0]
 
 
+@settings(deadline=None)
 @given(scores, scores)
 def test_agrees_with_counting(target: list[float], nontarget: list[float]) -> None:
     curve = det(target, nontarget)
@@ -35,6 +36,7 @@ def test_agrees_with_counting(target: list[float], nontarget: list[float]) -> No
         assert false_alarms == sum(score > threshold for score in nontarget) / len(nontarget)
 
 
+@settings(deadline=None)
 @given(scores, scores)
 def test_eer_lies_on_the_curve(target: list[float], nontarget: list[float]) -> None:
     curve = det(target, nontarget)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ScoreError
@@ -26,6 +26,7 @@ def test_official_format(path: Path) -> None:
     assert text == "84 84-1-0000 0.25\n84 174-1-0000 -1e-07\n"
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=20)
 )
