@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ANONYMIZERS = ("harness.anonymizers.mcadams", "harness.anonymizers.original")
-ATTACKERS = ("harness.attackers.ecapa",)
+ATTACKERS = ("harness.attackers.ecapa.attacker",)
 
 # What computes each stage's output. Tracking, progress and the command line cannot change it.
 STAGES: dict[str, tuple[str, ...]] = {

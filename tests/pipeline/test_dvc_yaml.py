@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -36,3 +37,15 @@ def test_no_absolute_path_and_no_runtime_worker_count() -> None:
     text = Path(ROOT / "dvc.yaml").read_text(encoding="utf-8")
     assert not re.search(r"^\s*- /", text, re.MULTILINE)
     assert "workers" not in text
+
+
+def test_the_committed_lock_is_of_this_code() -> None:
+    lock = yaml.safe_load((ROOT / "dvc.lock").read_text(encoding="utf-8"))["stages"]
+    demo = {name: stage for name, stage in lock.items() if name.split("@")[1].startswith("demo")}
+    assert {name.split("@")[0] for name in demo} == set(STAGES)
+    for name, stage in demo.items():
+        for dependency in stage["deps"]:
+            path = ROOT / dependency["path"]
+            if dependency["path"].startswith(("harness/", "requirements/")):
+                content = hashlib.md5(path.read_bytes()).hexdigest()
+                assert content == dependency["md5"], f"{name}: {dependency['path']}: run dvc repro"

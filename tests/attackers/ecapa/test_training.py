@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tones import build_tones
 
 from harness.corpora.opaque import Recording, Speech
 from harness.errors import ConfigError, DataError
@@ -21,11 +22,6 @@ STEPS = 18  # 43 training utterances of 48, batches of 8, 3 epochs
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    sys.path.insert(0, str(TONES.parent))
-    try:
-        from tones import build_tones
-    finally:
-        sys.path.pop(0)
     folder = tmp_path_factory.mktemp("tones")
     build_tones(folder / "tones", folder / "work")
     return folder / "tones"
@@ -96,7 +92,7 @@ def test_events_tell_each_epoch_once(corpus: Path, tmp_path: Path) -> None:
 def test_a_checkpoint_that_could_not_be_finished_is_not_there(tmp_path: Path) -> None:
     import torch
 
-    from harness.attackers.ecapa_training import WholeCheckpointer
+    from harness.attackers.ecapa.training import WholeCheckpointer
 
     broken = torch.nn.Linear(2, 2)
     checkpointer = WholeCheckpointer(
@@ -126,8 +122,8 @@ def speech(lengths: list[int], speakers: list[str]) -> Speech:
 
 
 def test_split_drops_short_utterances_and_is_by_utterance_and_seed() -> None:
-    from harness.attackers.ecapa import Ecapa
-    from harness.attackers.ecapa_data import split
+    from harness.attackers.ecapa.attacker import Ecapa
+    from harness.attackers.ecapa.data import split
 
     data = speech([48_000] * 40 + [47_999], ["s0", "s1"] * 20 + ["s2"])
     found = split(data, Ecapa(), seed=1)
@@ -138,15 +134,15 @@ def test_split_drops_short_utterances_and_is_by_utterance_and_seed() -> None:
 
 
 def test_split_says_why_nothing_is_left() -> None:
-    from harness.attackers.ecapa import Ecapa
-    from harness.attackers.ecapa_data import split
+    from harness.attackers.ecapa.attacker import Ecapa
+    from harness.attackers.ecapa.data import split
 
     with pytest.raises(DataError, match=r"0 of 2 utterances of 0 speakers are at least 3 s long"):
         split(speech([100, 100], ["s0", "s1"]), Ecapa(), seed=1)
 
 
 def test_batches_go_on_after_a_step_and_cover_the_epoch() -> None:
-    from harness.attackers.ecapa_data import Batches
+    from harness.attackers.ecapa.data import Batches
 
     batches = Batches(22, 5, seed=3, shuffle=True)
     batches.epoch = 2
@@ -160,15 +156,15 @@ def test_batches_go_on_after_a_step_and_cover_the_epoch() -> None:
 
 
 def test_a_last_batch_of_one_is_left_out_of_training_only() -> None:
-    from harness.attackers.ecapa_data import Batches
+    from harness.attackers.ecapa.data import Batches
 
     assert [len(b) for b in Batches(11, 5, 0, shuffle=True)] == [5, 5]
     assert [len(b) for b in Batches(11, 5, 0, shuffle=False)] == [5, 5, 1]
 
 
 def test_crops_are_a_function_of_seed_epoch_and_utterance(corpus: Path) -> None:
-    from harness.attackers import ecapa_data
-    from harness.attackers.ecapa import Ecapa
+    from harness.attackers.ecapa import data as ecapa_data
+    from harness.attackers.ecapa.attacker import Ecapa
     from harness.corpora.opaque import opaque_ids
     from harness.corpora.opaque import speech as opened
     from harness.corpora.store import Corpus
@@ -203,7 +199,7 @@ def test_crops_are_a_function_of_seed_epoch_and_utterance(corpus: Path) -> None:
     ],
 )
 def test_impossible_parameters_are_refused(parameters: dict[str, object], message: str) -> None:
-    from harness.attackers.ecapa import Ecapa
+    from harness.attackers.ecapa.attacker import Ecapa
 
     with pytest.raises(ConfigError, match=message):
         Ecapa(**parameters)  # type: ignore[arg-type]

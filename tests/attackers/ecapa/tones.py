@@ -46,7 +46,7 @@ def main(corpus: Path, target: Path) -> None:
 
     settle()
     from harness.attackers.base import Machine
-    from harness.attackers.ecapa import Ecapa
+    from harness.attackers.ecapa.attacker import Ecapa
     from harness.attackers.stage import Run, train
     from harness.corpora.store import Corpus
     from harness.runtime.events import Events

@@ -1,28 +1,15 @@
-"""`ecapa`: the baseline attacker of VoicePrivacy 2024 and the Attacker Challenge.
-
-ECAPA-TDNN (Desplanques et al., Interspeech 2020) trained with additive angular margin softmax, in
-SpeechBrain. The defaults are the official recipe; cosine scoring of the trial's embedding against
-the plain mean of the enrolment utterances' embeddings, without score normalisation.
-"""
+"""Parameters of the ECAPA attacker; the defaults are the official recipe."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
-from harness.attackers.base import Machine, Pair
-from harness.corpora.opaque import Speech
 from harness.errors import ConfigError
-from harness.runtime.events import Events
 
 
 @dataclass(frozen=True)
-class Ecapa:
+class Settings:
     """Parameters.
 
     channels, kernel_sizes, dilations: of the five frame layers. attention_channels, embedding_dim.
@@ -86,33 +73,3 @@ class Ecapa:
                 where="params.yaml: attackers",
                 fix="use a fraction below 1, and 0 or more epochs (0: untrained weights)",
             )
-
-    def train(
-        self,
-        speech: Speech,
-        model: Path,
-        *,
-        seed: int,
-        work: Path,
-        machine: Machine,
-        events: Events,
-    ) -> None:
-        """Train an ECAPA-TDNN; see `Attacker.train`."""
-        from harness.attackers.ecapa_training import train
-
-        train(self, speech, model, seed=seed, work=work, machine=machine, events=events)
-
-    def score(
-        self,
-        model: Path,
-        speech: Speech,
-        enrolments: Mapping[str, Sequence[str]],
-        pairs: Sequence[Pair],
-        *,
-        machine: Machine,
-        events: Events,
-    ) -> npt.NDArray[np.float32]:
-        """Cosine of embeddings; see `Attacker.score`."""
-        from harness.attackers.ecapa_scoring import score
-
-        return score(model, speech, enrolments, pairs, machine=machine, events=events)

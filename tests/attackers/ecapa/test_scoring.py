@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness.attackers.base import Machine, Pair
-from harness.attackers.ecapa import Ecapa
+from harness.attackers.ecapa.attacker import Ecapa
 from harness.corpora.opaque import Recording, Speech, opaque_ids, speech
 from harness.corpora.store import Corpus, Made, Utterance, build, partition
 from harness.errors import IntegrityError
@@ -28,7 +28,7 @@ def noise(utterance: Utterance) -> Made:
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    from harness.attackers.ecapa_model import Embedder, prepare, write_model
+    from harness.attackers.ecapa.model import Embedder, prepare, write_model
 
     prepare(MACHINE, 5)
     write_model(tmp_path / "model", SETTINGS, Embedder(SETTINGS), {})
@@ -48,8 +48,8 @@ def test_scores_are_cosines_to_the_plain_mean(model: Path, recordings: Speech) -
     import torch
     from speechbrain.lobes.features import Fbank
 
-    from harness.attackers.ecapa_model import prepare, read_model
-    from harness.attackers.ecapa_scoring import condition
+    from harness.attackers.ecapa.model import prepare, read_model
+    from harness.attackers.ecapa.scoring import condition
 
     pairs = [Pair("a", "u3"), Pair("b", "u4"), Pair("a", "u4"), Pair("b", "u3")]
     scores = SETTINGS.score(
@@ -73,7 +73,7 @@ def test_scores_are_cosines_to_the_plain_mean(model: Path, recordings: Speech) -
 
 
 def test_by_hand() -> None:
-    from harness.attackers.ecapa_scoring import cosine_scores, mean_embeddings
+    from harness.attackers.ecapa.scoring import cosine_scores, mean_embeddings
 
     vectors = {"a": np.float32([6, 0]), "b": np.float32([0, 2])}
     enrolled = mean_embeddings(vectors, {"s": ["a", "b"]})
@@ -91,7 +91,7 @@ def test_an_embedding_does_not_depend_on_other_utterances(model: Path, recording
 
 
 def test_conditioning_has_peak_one_and_trims_zeros_only() -> None:
-    from harness.attackers.ecapa_scoring import condition
+    from harness.attackers.ecapa.scoring import condition
 
     rng = np.random.default_rng(0)
     body = rng.normal(0, 3000, 16_000).astype(np.int16)
@@ -106,13 +106,13 @@ def test_conditioning_has_peak_one_and_trims_zeros_only() -> None:
 
 @pytest.mark.parametrize("samples", [np.zeros(9000, np.int16), np.zeros(0, np.int16)])
 def test_silence_is_zeros(samples: np.ndarray) -> None:
-    from harness.attackers.ecapa_scoring import condition
+    from harness.attackers.ecapa.scoring import condition
 
     assert not condition(samples, -30.0).any()
 
 
 def test_a_very_short_utterance_is_repeated() -> None:
-    from harness.attackers.ecapa_scoring import SHORTEST, condition
+    from harness.attackers.ecapa.scoring import SHORTEST, condition
 
     found = condition(np.array([5, -10, 5], np.int16), -30.0)
     assert len(found) >= SHORTEST
@@ -129,7 +129,7 @@ def test_a_model_with_a_lost_byte_is_refused(model: Path, recordings: Speech) ->
 
 
 def test_the_same_weights_give_the_same_file(tmp_path: Path) -> None:
-    from harness.attackers.ecapa_model import Embedder, prepare, write_model
+    from harness.attackers.ecapa.model import Embedder, prepare, write_model
 
     for name in ("one", "two"):
         prepare(MACHINE, 5)

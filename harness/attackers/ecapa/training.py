@@ -32,9 +32,9 @@ from speechbrain.utils.epoch_loop import EpochCounter
 from torch.utils.data import DataLoader
 
 from harness.attackers.base import Machine
-from harness.attackers.ecapa import Ecapa
-from harness.attackers.ecapa_data import Batches, Crops, split
-from harness.attackers.ecapa_model import Embedder, prepare, write_model
+from harness.attackers.ecapa.data import Batches, Crops, split
+from harness.attackers.ecapa.model import Embedder, prepare, write_model
+from harness.attackers.ecapa.settings import Settings
 from harness.corpora.opaque import Speech
 from harness.errors import DataError, TrainingError
 from harness.runtime.events import Events
@@ -96,7 +96,7 @@ class History:
 class SpeakerBrain(sb.Brain):  # type: ignore[misc]
     """Trains the embedder and a speaker classifier on crops."""
 
-    settings: Ecapa
+    settings: Settings
     seed: int
     batches: Batches
     history: History
@@ -186,7 +186,7 @@ class SpeakerBrain(sb.Brain):  # type: ignore[misc]
 
 
 def train(
-    settings: Ecapa,
+    settings: Settings,
     speech: Speech,
     model: Path,
     *,

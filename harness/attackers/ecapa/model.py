@@ -16,7 +16,7 @@ from speechbrain.lobes.models.ECAPA_TDNN import ECAPA_TDNN
 from speechbrain.processing.features import InputNormalization
 
 from harness.attackers.base import Machine
-from harness.attackers.ecapa import Ecapa
+from harness.attackers.ecapa.settings import Settings
 from harness.corpora.store import SAMPLE_RATE
 from harness.errors import ConfigError, IntegrityError
 from harness.runtime.files import write_bytes, write_text
@@ -54,7 +54,7 @@ def prepare(machine: Machine, seed: int) -> torch.device:
 class Embedder(torch.nn.Module):
     """Waveforms in, embeddings out. Features are log mel energies less their mean over time."""
 
-    def __init__(self, settings: Ecapa) -> None:
+    def __init__(self, settings: Settings) -> None:
         super().__init__()
         self.features = Fbank(n_mels=settings.n_mels, sample_rate=SAMPLE_RATE)
         self.normalise = InputNormalization(norm_type="sentence", std_norm=False)
@@ -75,7 +75,9 @@ class Embedder(torch.nn.Module):
         return self.network(features, lengths).squeeze(1)
 
 
-def write_model(folder: Path, settings: Ecapa, embedder: Embedder, facts: dict[str, Any]) -> None:
+def write_model(
+    folder: Path, settings: Settings, embedder: Embedder, facts: dict[str, Any]
+) -> None:
     """Write weights and description; the same weights give the same bytes."""
     state = {
         name: value.detach().cpu().contiguous()
@@ -92,7 +94,7 @@ def write_model(folder: Path, settings: Ecapa, embedder: Embedder, facts: dict[s
     )
 
 
-def read_model(folder: Path, device: torch.device) -> tuple[Ecapa, Embedder]:
+def read_model(folder: Path, device: torch.device) -> tuple[Settings, Embedder]:
     """The model in `folder`, ready to embed. Raises IntegrityError when it is not whole."""
     try:
         description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
@@ -100,7 +102,7 @@ def read_model(folder: Path, device: torch.device) -> tuple[Ecapa, Embedder]:
             name: tuple(value) if isinstance(value, list) else value
             for name, value in description["architecture"].items()
         }
-        settings = Ecapa(**architecture)
+        settings = Settings(**architecture)
         embedder = Embedder(settings)
         embedder.network.load_state_dict(load_file(folder / WEIGHTS))
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:

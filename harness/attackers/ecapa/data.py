@@ -15,7 +15,7 @@ import soundfile
 import torch
 from torch.utils.data import Dataset, Sampler
 
-from harness.attackers.ecapa import Ecapa
+from harness.attackers.ecapa.settings import Settings
 from harness.corpora.opaque import Recording, Speech
 from harness.corpora.store import SAMPLE_RATE, read_stored
 from harness.errors import DataError
@@ -43,7 +43,7 @@ class Split:
     speakers: int
 
 
-def split(speech: Speech, settings: Ecapa, seed: int) -> Split:
+def split(speech: Speech, settings: Settings, seed: int) -> Split:
     """Utterances long enough, split at random by utterance.
 
     Raises DataError when fewer than two speakers or no training utterance is left.
@@ -72,7 +72,7 @@ def split(speech: Speech, settings: Ecapa, seed: int) -> Split:
 class Crops(Dataset[tuple[torch.Tensor, int]]):
     """Random crops. An index is (epoch, item): the place of the crop follows from both."""
 
-    def __init__(self, items: Sequence[Item], settings: Ecapa, seed: int) -> None:
+    def __init__(self, items: Sequence[Item], settings: Settings, seed: int) -> None:
         self.items = items
         self.length = round(settings.crop_seconds * SAMPLE_RATE)
         self.seed = seed

@@ -17,7 +17,7 @@ import pyloudnorm
 import torch
 
 from harness.attackers.base import Machine, Pair
-from harness.attackers.ecapa_model import Embedder, prepare, read_model
+from harness.attackers.ecapa.model import Embedder, prepare, read_model
 from harness.corpora.opaque import Recording, Speech
 from harness.corpora.store import SAMPLE_RATE, Samples
 from harness.runtime.events import Events
@@ -128,9 +128,7 @@ def score(
     """Scores of the pairs. See `Attacker.score`."""
     device = prepare(machine, seed=0)
     settings, embedder = read_model(model, device)
-    embeddings = embed(
-        embedder, speech, settings.loudness, device, machine.threads, events
-    )
+    embeddings = embed(embedder, speech, settings.loudness, device, machine.threads, events)
     enrolled = mean_embeddings(embeddings, enrolments)
     trials = {pair.trial: embeddings[pair.trial] for pair in pairs}
     return cosine_scores(enrolled, trials, pairs)

@@ -1,0 +1,1 @@
+"""The baseline attacker: ECAPA-TDNN in SpeechBrain."""

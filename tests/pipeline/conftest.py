@@ -1,8 +1,0 @@
-"""The folder of these tests is importable: it holds `closure.py`."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
