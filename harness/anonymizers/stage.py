@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from harness.corpora.opaque import Recording, opaque_ids
 from harness.corpora.store import Corpus, Made, Utterance, build
 from harness.errors import HarnessError
 from harness.runtime.events import Events
-from harness.runtime.files import code_fingerprint, work_folder
+from harness.runtime.files import code_fingerprint, finished_folder, work_folder
 from harness.runtime.pool import Pool
 from harness.runtime.seeds import derived_seed
 
@@ -103,21 +104,27 @@ def anonymize(
     """
     corpora = [Corpus(source) for source in sources]
     total = sum(len(corpus) for corpus in corpora)
+    digests = {corpus.path.name: corpus.digest() for corpus in corpora}
+    identity = [repr(anonymizer), system, seed, digests, code_fingerprint()]
+    work = work_folder(f"anonymize-{system}", identity)
     done = 0
-    for corpus in corpora:
-        name = corpus.path.name
+    with finished_folder(target, work / "sets") as folder:
+        for corpus in corpora:
+            name = corpus.path.name
 
-        def progress(count: int, before: int = done) -> None:
-            events.progress(f"anonymize {system}", before + count, total)
+            def progress(count: int, before: int = done) -> None:
+                events.progress(f"anonymize {system}", before + count, total)
 
-        identity = [repr(anonymizer), system, seed, corpus.digest(), code_fingerprint()]
-        build(
-            target / name,
-            plan(anonymizer, corpus, system, seed),
-            Maker(anonymizer),
-            work=work_folder(f"anonymize-{system}-{name}", identity),
-            pool=pool,
-            on_progress=progress,
-        )
-        done += len(corpus)
+            # Present means whole: an interrupted run goes on with the next set.
+            if not (folder / name).is_dir():
+                build(
+                    folder / name,
+                    plan(anonymizer, corpus, system, seed),
+                    Maker(anonymizer),
+                    work=work / name,
+                    pool=pool,
+                    on_progress=progress,
+                )
+            done += len(corpus)
+    shutil.rmtree(work)
     return total

@@ -7,7 +7,7 @@ side by side, before any audio is decoded.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,13 @@ from harness.errors import ConfigError, DataError
 from harness.protocols.lists import cross_product, require, sha256_text
 from harness.protocols.protocol import DataSet, Protocol, data_file
 from harness.runtime.events import Events
-from harness.runtime.files import code_fingerprint, sha256_file, work_folder, write_text
+from harness.runtime.files import (
+    code_fingerprint,
+    finished_folder,
+    sha256_file,
+    work_folder,
+    write_text,
+)
 from harness.runtime.pool import Pool
 
 TRAINING_PREFIX = "tr"
@@ -216,34 +222,51 @@ def build_benchmark(
             where=f"params.yaml: benchmarks.{protocol.name}.segment_seconds",
             fix="set it to null",
         )
-    total = 0
-    for dataset in protocol.sets:
-        found = members[dataset.name]
-        path = target / dataset.name
+    identity = [protocol.name, segment_seconds, [_identity(m) for m in members.values()]]
+    work = work_folder(f"corpus-{protocol.name}", [identity, code_fingerprint()])
+    with finished_folder(target, work) as folder:
+        for dataset in protocol.sets:
+            # Present means whole: an interrupted run goes on with the next set.
+            if not (folder / dataset.name).is_dir():
+                cut = segment_seconds if dataset.role == "train" else None
+                report = partial(events.progress, f"corpus {dataset.name}")
+                _store(folder / dataset.name, members[dataset.name], cut, pool, report)
+        for name, text in texts.items():
+            write_text(folder / "lists" / name / "trials", text)
+    return sum(len(found) for found in members.values())
 
-        def progress(done: int, whole: int, name: str = dataset.name) -> None:
-            events.progress(f"corpus {name}", done, whole)
 
-        if protocol.source.kind == "voices":
-            spoken = [member for member in found if isinstance(member, Utterance)]
-            identity = [repr(spoken), code_fingerprint()]
-            build(
-                path,
-                partition(spoken),
-                voices.speak,
-                work=work_folder(f"voices-{dataset.name}", identity),
-                pool=pool,
-                on_progress=partial(progress, whole=len(spoken)),
-            )
-        else:
-            import_utterances(
-                path,
-                [member for member in found if isinstance(member, Recording)],
-                pool=pool,
-                segment_seconds=segment_seconds if dataset.role == "train" else None,
-                on_progress=progress,
-            )
-        total += len(found)
-    for name, text in texts.items():
-        write_text(target / "lists" / name / "trials", text)
-    return total
+def _store(
+    path: Path,
+    found: Sequence[Member],
+    segment_seconds: float | None,
+    pool: Pool,
+    report: Callable[[int, int], None],
+) -> None:
+    spoken = [member for member in found if isinstance(member, Utterance)]
+    recorded = [member for member in found if isinstance(member, Recording)]
+    if recorded:
+        import_utterances(
+            path, recorded, pool=pool, segment_seconds=segment_seconds, on_progress=report
+        )
+        return
+    build(
+        path,
+        partition(spoken),
+        voices.speak,
+        work=work_folder(f"voices-{path.name}", [repr(spoken), code_fingerprint()]),
+        pool=pool,
+        on_progress=lambda done: report(done, len(spoken)),
+    )
+
+
+def _identity(found: Sequence[Member]) -> list[list[object]]:
+    """What a set is made from; a file that was touched since makes the earlier work void."""
+    rows: list[list[object]] = []
+    for member in found:
+        row: list[object] = [member.utterance, member.speaker, member.gender, member.text]
+        if isinstance(member, Recording) and member.path.is_file():
+            status = member.path.stat()
+            row += [str(member.path.absolute()), status.st_size, status.st_mtime_ns]
+        rows.append(row)
+    return rows

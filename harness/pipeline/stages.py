@@ -22,7 +22,13 @@ from harness.protocols.typed import did_you_mean
 from harness.reports import evaluation as ev
 from harness.reports.tables import markdown
 from harness.runtime.events import Events
-from harness.runtime.files import fingerprint, finished_folder, work_folder, write_text
+from harness.runtime.files import (
+    fingerprint,
+    finished_folder,
+    folder_fingerprint,
+    work_folder,
+    write_text,
+)
 from harness.runtime.parameters import LIBRISPEECH_VARIABLE, LISTS_VARIABLE, ORIGINAL
 from harness.runtime.pool import Pool
 
@@ -89,7 +95,6 @@ def score(context: Context, system: str, attacker: str, seed: int) -> str:
     layout, protocol = context.layout, context.protocol
     lists = Lists(protocol, layout.corpus, layout.anonymized(system))
     scenarios = _scenarios(context, system, attacker, seed)
-    inputs = [asdict(scenario) | {"model": str(model)} for scenario, model in scenarios.items()]
     datasets = [
         dataset_fact(
             Corpus(folder / dataset.name),
@@ -101,9 +106,9 @@ def score(context: Context, system: str, attacker: str, seed: int) -> str:
         if dataset.role != "train"
     ]
     identity = run.identity(
-        fingerprint(inputs),
+        fingerprint([asdict(scenario) for scenario in scenarios]),
         *(d["digest"] for d in datasets),
-        *(fingerprint((m / "model.json").read_text()) for m in scenarios.values()),
+        *(folder_fingerprint(model) for model in scenarios.values()),
     )
     target = layout.scores(system, attacker, seed)
     with context.tracked(run.key, identity) as (events, sink):

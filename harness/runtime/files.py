@@ -148,6 +148,17 @@ def work_folder(stage: str, identity: Any, root: Path = Path(".work")) -> Path:
     return root / stage / fingerprint(identity)[:16]
 
 
+def folder_fingerprint(folder: Path) -> str:
+    """SHA-256 over the names and contents of all files below a folder."""
+    return fingerprint(
+        {
+            path.relative_to(folder).as_posix(): sha256_file(path)
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+    )
+
+
 def code_fingerprint() -> str:
     """SHA-256 over the package's source: unfinished work of other code is not continued."""
     package = Path(__file__).resolve().parent.parent

@@ -167,13 +167,13 @@ def test_original_changes_nothing(tmp_path: Path) -> None:
 
 def test_failed_run_keeps_whole_shards_for_the_same_work_only(tmp_path: Path) -> None:
     corpus(tmp_path / "c", marked=NAMES[9])
-    work = tmp_path / ".work" / "anonymize-sys-c"
+    work = tmp_path / ".work" / "anonymize-sys"
     kept = []
     for _ in range(2):
         with pytest.raises(AudioError, match="told to fail"):
             run(Noise(refused=MARK), tmp_path / "c", tmp_path / "out")
         assert not (tmp_path / "out").exists()
-        kept.append({path.name: path.stat().st_mtime_ns for path in work.glob("*/*.tar")})
+        kept.append({path.name: path.stat().st_mtime_ns for path in work.glob("*/c/*.tar")})
     assert sorted(kept[0]) == ["c-000000.tar", "c-000001.tar"]
     assert kept[0] == kept[1]
     # Another parameter is other work.
@@ -212,6 +212,28 @@ def test_interrupted_run_makes_only_what_is_not_whole(
     assert len(Counting.made) == len(NAMES) - 8
     run(Noise(), tmp_path / "c", tmp_path / "whole")
     assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
+def test_sets_that_are_whole_are_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sets = [tmp_path / "a", tmp_path / "b"]
+    for path in sets:
+        corpus(path)
+    monkeypatch.setattr(Counting, "made", [])
+    monkeypatch.setattr(Counting, "stop", len(NAMES) + 1)
+    with pytest.raises(KeyboardInterrupt, match="told to stop"):
+        run(Counting(), sets, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setattr(Counting, "made", [])
+    monkeypatch.setattr(Counting, "stop", None)
+    run(Counting(), sets, tmp_path / "out")
+    assert len(Counting.made) == len(NAMES)
+    run(Noise(), sets, tmp_path / "whole")
+    assert [files(tmp_path / "out" / n) for n in "ab"] == [
+        files(tmp_path / "whole" / n) for n in "ab"
+    ]
+    assert not list((tmp_path / ".work").glob("*/*")), "unfinished work is left behind"
 
 
 def test_failure_names_the_official_utterance(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def run(protocol: Protocol, folders: Folders, *, segment_seconds: float | None =
 
 
 def nothing_was_made() -> bool:
-    return not Path("corpus").exists() and not Path(".work").exists()
+    return not [path for path in Path().glob("[.c]*/**/*") if path.is_file()]
 
 
 # --- synthetic voices -----------------------------------------------------------------------------
