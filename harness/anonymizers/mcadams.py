@@ -6,9 +6,10 @@ goes through the filter of the new poles; overlap-add; peak to 32766, truncated 
 frames are used and no angle is clipped (the system of 2022 differed in both). Samples that lie past
 the last full frame come out as 0.
 
-Two deviations, both where the definition yields nothing usable: digital silence stays silence (by
-the definition, rounding noise at full scale), and an utterance shorter than one window is refused
-(by the definition, 0 / 0).
+Three deviations, all where the definition yields nothing usable: digital silence stays silence (by
+the definition, rounding noise at full scale); an utterance shorter than one window is refused (by
+the definition, 0 / 0); and a frame so predictable that rounding makes its filter unstable, such as
+a constant, passes through as it is (by the definition, it may overflow).
 """
 
 from __future__ import annotations
@@ -155,9 +156,8 @@ class McAdams:
         """Anonymized speech: as many mono 16 kHz int16 samples as given, (samples,) → (samples,).
 
         Depends on the samples and `job.alpha` alone. All-zero samples are returned as zeros. Raises
-        ConfigError without an alpha above 0; AudioError for samples that are not mono int16, for
-        fewer than one window, and where rounding makes a frame's filter unstable (a constant, for
-        one).
+        ConfigError without an alpha above 0; AudioError for samples that are not mono int16 and for
+        fewer than one window.
         """
         where = f"utterance {job.utterance}"
         if job.alpha is None or not 0 < job.alpha < math.inf:
@@ -182,8 +182,6 @@ class McAdams:
             return np.zeros_like(samples)
         speech = self._resynthesized(samples, job.alpha, where)
         peak = float(np.abs(speech).max())
-        if not 0 < peak < math.inf:
-            raise _unstable(where)
         anonymized: Samples = (speech / peak * PEAK).astype(np.int16)
         return anonymized
 
@@ -193,11 +191,13 @@ class McAdams:
         hann = np.hanning(self.window_samples)
         window = np.sqrt(hann / (hann.sum() / self.shift_samples))
         analysis = lpc.burg(speech, window, self.shift_samples, self.lp_order, EPS)
-        if not np.isfinite(analysis).all():
-            raise _unstable(where)
+        flat = np.zeros(self.lp_order + 1)
+        flat[0] = 1
+        analysis[~np.isfinite(analysis).all(axis=1)] = flat
         poles = lpc.poles(analysis)
-        if np.abs(poles).max() > LARGEST_MODULUS:
-            raise _unstable(where)
+        destroyed = np.abs(poles).max(axis=1) > LARGEST_MODULUS
+        analysis[destroyed] = flat
+        poles[destroyed] = 0
         synthesis = lpc.shifted(poles, float(alpha))
         result: Floats = lpc.resynthesize(speech, window, self.shift_samples, analysis, synthesis)
         return result
@@ -205,11 +205,3 @@ class McAdams:
 
 def _name_seed(name: str) -> int:
     return int(hashlib.sha256(name.encode("utf-8")).hexdigest()[:8], 16)
-
-
-def _unstable(where: str) -> AudioError:
-    return AudioError(
-        "the prediction filter is unstable: a frame is constant or a pure tone",
-        where=where,
-        fix="leave the utterance out or lower lp_order",
-    )
