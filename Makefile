@@ -67,4 +67,5 @@ $(LOCKED): $(LOCK)
 
 $(READY): $(LOCKED) pyproject.toml harness/__init__.py
 	$(PIP_INSTALL) --no-deps --no-build-isolation -e .
+	rm -rf build *.egg-info  # a stale one would hide the entry points of the installed package
 	touch $@

@@ -2,8 +2,8 @@
 
 An attacker is a frozen dataclass whose fields are its parameters (those of its entry in
 params.yaml), registered in the entry-point group `harness.attackers`. It is trained on speech with
-speaker labels, and scores pairs of an enrolled speaker and a trial utterance; all names it sees are
-opaque, and pairs come shuffled.
+speaker labels, and scores pairs of an enrolled speaker and a trial utterance; the names it is
+given are opaque, and pairs come shuffled (see `harness.corpora.opaque` for the limit of that).
 """
 
 from __future__ import annotations

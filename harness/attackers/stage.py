@@ -12,10 +12,10 @@ from harness.attackers.base import Attacker, Machine, Pair
 from harness.corpora.opaque import Recording, Speech, opaque_ids, speech
 from harness.corpora.store import Corpus
 from harness.errors import ScoreError
-from harness.protocols.lists import Trial, read_trials
+from harness.protocols.lists import Trial, read_trials, trials_path
 from harness.protocols.protocol import Protocol, TrialList
 from harness.protocols.scenarios import Scenario
-from harness.protocols.scores import FILE_NAME, to_text
+from harness.protocols.scores import score_path, to_text
 from harness.runtime.events import Events
 from harness.runtime.files import code_fingerprint, finished_folder, work_folder, write_text
 from harness.runtime.seeds import derived_seed
@@ -87,11 +87,6 @@ class Lists:
         return read_trials(trials_path(self.original, listed.trials))
 
 
-def trials_path(corpus: Path, list_name: str) -> Path:
-    """Where the corpus stage leaves a trial list."""
-    return corpus / "lists" / list_name / "trials"
-
-
 def score_list(
     run: Run, scenario: Scenario, listed: TrialList, lists: Lists, model: Path, events: Events
 ) -> str:
@@ -132,11 +127,6 @@ def score_list(
     restored = scores.copy()
     restored[order] = scores
     return to_text(trials, restored)
-
-
-def score_path(folder: Path, scenario: str, listed: TrialList) -> Path:
-    """The score file of a list in a scenario, in the official layout."""
-    return folder / scenario / f"{listed.enrolments}-{listed.trials}" / FILE_NAME
 
 
 def score(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -33,13 +34,39 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parser().parse_args(arguments)
     try:
-        return int(parsed.handler(parsed))
+        status = int(parsed.handler(parsed))
+        sys.stdout.flush()
+        return status
     except HarnessError as error:
         print(f"harness: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        # Nobody reads on, as in `harness … | head`: there is nobody to tell.
+        if not (isinstance(error, BrokenPipeError) and _reader_left()):
+            print(f"harness: {_system_error(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("harness: interrupted; run it again to go on", file=sys.stderr)
         return INTERRUPTED
+
+
+def _system_error(error: OSError) -> str:
+    """One line: what the system says about which file."""
+    paths = [
+        os.fsdecode(p) for p in (error.filename, error.filename2) if isinstance(p, str | bytes)
+    ]
+    said = error.strerror or str(error) or type(error).__name__
+    return " ".join(": ".join([*paths, said]).split())
+
+
+def _reader_left() -> bool:
+    """Whether the other end of standard output is closed; if so, make the end of Python quiet."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
 
 
 if __name__ == "__main__":

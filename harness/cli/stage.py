@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from typing import Any
 
 
@@ -30,14 +31,13 @@ def run(parsed: argparse.Namespace) -> int:
 
     settle()
     from harness.cli.progress import ProgressBars
-    from harness.pipeline import stages
     from harness.pipeline.context import open_context
 
     bars = ProgressBars()
     context = open_context(parsed.benchmark, (bars,))
     values = [getattr(parsed, argument) for argument in parsed.stage_arguments]
     try:
-        line = getattr(stages, parsed.stage)(context, *values)
+        line = import_module(f"harness.pipeline.{parsed.stage}").run(context, *values)
     finally:
         bars.close()
     print(line)

@@ -17,11 +17,11 @@ import pandas as pd
 
 from harness.corpora import voices
 from harness.corpora.importing import Recording, import_utterances
-from harness.corpora.kaldi import read_kaldi, recordings
+from harness.corpora.kaldi import KaldiDirectory, read_kaldi, recordings
 from harness.corpora.librispeech import index_subset
 from harness.corpora.store import Utterance, build, partition
 from harness.errors import ConfigError, DataError
-from harness.protocols.lists import cross_product, require, sha256_text
+from harness.protocols.lists import cross_product, require, sha256_text, trials_path
 from harness.protocols.protocol import DataSet, Protocol, data_file
 from harness.runtime.events import Events
 from harness.runtime.files import (
@@ -127,7 +127,11 @@ def official(protocol: Protocol, folders: Folders) -> dict[str, Sequence[Member]
     for dataset in protocol.sets:
         folder = lists / dataset.name
         if folder.is_dir() or dataset.role != "train":
-            members[dataset.name] = recordings(read_kaldi(folder), librispeech=folders.librispeech)
+            kaldi = read_kaldi(folder)
+            _require_official(protocol, dataset, folder)
+            members[dataset.name] = recordings(
+                kaldi, base=_base(kaldi, lists), librispeech=folders.librispeech
+            )
         else:
             root = _need(
                 folders.librispeech, "HARNESS_LIBRISPEECH", "sources.librispeech", "LibriSpeech"
@@ -138,6 +142,26 @@ def official(protocol: Protocol, folders: Folders) -> dict[str, Sequence[Member]
                 for row in rows
             ]
     return members
+
+
+def _require_official(protocol: Protocol, dataset: DataSet, folder: Path) -> None:
+    """Raises DataError unless the official files that are there are the protocol's."""
+    of_trials = [listed.sha256 for listed in protocol.lists if listed.trials == dataset.name]
+    for name, expected in (("enrolls", dataset.sha256), *(("trials", h) for h in of_trials)):
+        path = folder / name
+        if expected is not None and path.is_file() and sha256_file(path) != expected:
+            raise DataError(
+                f"sha256 {sha256_file(path)} (expected {expected})",
+                where=path,
+                fix="use the official file",
+            )
+
+
+def _base(kaldi: KaldiDirectory, lists: Path) -> Path | None:
+    """What relative audio paths are relative to: the official ones begin `data/<set>/`, so to the
+    folder that holds the lists' folder; else to the set's own folder (None)."""
+    first = next(iter((kaldi.wav_scp or {}).values()), None)
+    return lists.parent if first is not None and (lists.parent / first).is_file() else None
 
 
 def _need(folder: Path | None, variable: str, setting: str, what: str) -> Path:
@@ -158,15 +182,22 @@ def require_sets(protocol: Protocol, members: dict[str, Sequence[Member]]) -> No
     for dataset in protocol.sets:
         found = members[dataset.name]
         genders = {member.speaker: member.gender for member in found}
-        numbers = {
+        numbers: dict[str, tuple[int | str, int | str]] = {
             "utterances": (len(found), dataset.utterances),
             "female speakers": (sum(g == "f" for g in genders.values()), dataset.female),
             "male speakers": (sum(g == "m" for g in genders.values()), dataset.male),
         }
-        if dataset.sha256 is not None:
-            names = sorted((member.utterance for member in found), key=lambda n: n.encode())
-            text = "".join(f"{name}\n" for name in names)
-            numbers["sha256 of its list"] = (sha256_text(text), dataset.sha256)  # type: ignore[assignment]
+        ordered = sorted(found, key=lambda member: member.utterance.encode("utf-8"))
+        for what, expected, lines in (
+            ("sha256 of its list", dataset.sha256, (m.utterance for m in ordered)),
+            (
+                "sha256 of utt2spk",
+                dataset.utt2spk_sha256,
+                (f"{m.utterance} {m.speaker}" for m in ordered),
+            ),
+        ):
+            if expected is not None:
+                numbers[what] = (sha256_text("".join(f"{line}\n" for line in lines)), expected)
         differences += [
             f"{dataset.name}: {what} {number} (expected {expected})"
             for what, (number, expected) in numbers.items()
@@ -232,7 +263,7 @@ def build_benchmark(
                 report = partial(events.progress, f"corpus {dataset.name}")
                 _store(folder / dataset.name, members[dataset.name], cut, pool, report)
         for name, text in texts.items():
-            write_text(folder / "lists" / name / "trials", text)
+            write_text(trials_path(folder, name), text)
     return sum(len(found) for found in members.values())
 
 

@@ -2,6 +2,10 @@
 
 An official utterance name carries its speaker, and an official order groups by speaker; so a
 system under test gets ids like `t00017`, drawn from a shuffle, and the host maps back.
+
+A recording still says where its bytes are stored, under official names: code that runs in this
+process is trusted not to look there. Code that is not trusted gets re-encoded copies, in a
+container.
 """
 
 from __future__ import annotations

@@ -106,3 +106,8 @@ def require(listed: TrialList, trials: list[Trial]) -> str:
             fix="use the official speech and lists",
         )
     return text
+
+
+def trials_path(corpus: Path, list_name: str) -> Path:
+    """Where the corpus stage leaves a trial list."""
+    return corpus / "lists" / list_name / "trials"

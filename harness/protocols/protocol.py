@@ -23,7 +23,8 @@ class DataSet:
 
     female, male: numbers of speakers. utterances: their number, before any cutting.
     subset: the LibriSpeech subset that holds the audio. sha256: of the official list of its
-    utterances, one a line, where one is given.
+    utterances (`enrolls`), where one is given. utt2spk_sha256: of the official `utt2spk`, which
+    says who speaks them.
     """
 
     name: str
@@ -33,6 +34,7 @@ class DataSet:
     utterances: int
     subset: str | None = None
     sha256: str | None = None
+    utt2spk_sha256: str | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from harness.errors import ScoreError
 from harness.protocols.lists import Trial
+from harness.protocols.protocol import TrialList
 
 FILE_NAME = "scores"
 
@@ -74,3 +75,8 @@ def read_scores(path: Path, trials: Sequence[Trial]) -> npt.NDArray[np.float32]:
             fix="score exactly the pairs of the trial list",
         )
     return np.array([found[t.enrolment, t.utterance] for t in trials], dtype=np.float32)
+
+
+def score_path(folder: Path, scenario: str, listed: TrialList) -> Path:
+    """The score file of a list in a scenario, in the official layout."""
+    return folder / scenario / f"{listed.enrolments}-{listed.trials}" / FILE_NAME

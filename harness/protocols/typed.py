@@ -7,7 +7,17 @@ import difflib
 import types
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import yaml
 
@@ -23,6 +33,46 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(names) or 'none'}"
 
 
+class Loader(yaml.SafeLoader):
+    """YAML without its traps: a name stands once, malformed scalars are errors with a line, and
+    what YAML 1.1 alone takes for a date or a number of base 60 (`190:20:30`) is text."""
+
+    # Without the dates.
+    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, Any]]]] = {
+        first: [one for one in resolvers if one[0] != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        """Checked here, because merged mappings (`<<`) are not yet spread: they may be overridden.
+
+        Raises ConstructorError for a name that stands twice.
+        """
+        node = cast(yaml.MappingNode, super().compose_mapping_node(anchor))
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if (key.tag, key.value) in seen:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"{key.value!r} stands twice", key.start_mark
+                    )
+                seen.add((key.tag, key.value))
+        return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """A value. Raises ConstructorError where its text is none of its type."""
+        kind = node.tag.rpartition(":")[2]
+        if isinstance(node, yaml.ScalarNode) and kind in ("int", "float") and ":" in node.value:
+            return node.value
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError) as error:
+            # PyYAML's own conversions, on text that its patterns let through.
+            raise yaml.constructor.ConstructorError(
+                None, None, f"{node.value!r} is no {kind}", node.start_mark
+            ) from error
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """The YAML mapping of a file. Raises ConfigError with the line where it is malformed."""
     try:
@@ -30,6 +80,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise ConfigError(
             "no such file", where=path, fix="run from the repository's root"
+        ) from error
+    except OSError as error:
+        raise ConfigError(
+            f"cannot be read ({error.strerror})", where=path, fix="name a file that can be read"
         ) from error
     except UnicodeDecodeError as error:
         raise ConfigError("not UTF-8", where=path, fix="save it as UTF-8") from error
@@ -39,7 +93,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 def parse_yaml(text: str, where: object) -> dict[str, Any]:
     """A YAML mapping; `where` names it in errors. Raises ConfigError with the malformed line."""
     try:
-        content = yaml.safe_load(text)
+        content = yaml.load(text, Loader)  # noqa: S506 - a SafeLoader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = "" if mark is None else f":{mark.line + 1}"
@@ -47,6 +101,8 @@ def parse_yaml(text: str, where: object) -> dict[str, Any]:
         raise ConfigError(
             f"not valid YAML ({problem})", where=f"{where}{line}", fix="mend that line"
         ) from error
+    except RecursionError as error:
+        raise ConfigError("nested too deeply", where=where, fix="mend the file") from error
     if not isinstance(content, dict):
         raise ConfigError("not a mapping of names to values", where=where, fix="mend the file")
     return content

@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,21 @@ COLUMNS = (
     "trials_sha256",
 )
 RUN_COLUMNS = ("benchmark", "system", "attacker", "seed")
+# Text, even where it looks like a number: a system may be called 007.
+NAME_COLUMNS = (
+    "benchmark",
+    "system",
+    "attacker",
+    "scenario",
+    "enrolment",
+    "trial",
+    "train",
+    "dataset",
+    "split",
+    "gender",
+    "trials_sha256",
+    "curve",
+)
 AVERAGE_COLUMNS = (*RUN_COLUMNS, "scenario", "dataset", "split", "eer_percent")
 DET_POINTS = 200
 DECIMALS = 3
@@ -142,6 +158,22 @@ def averages(protocol: Protocol, run: dict[str, Any], scored: Sequence[Scored]) 
     return pd.DataFrame(rows, columns=list(AVERAGE_COLUMNS))
 
 
+def published_average(eers_percent: Sequence[float], decimals: int) -> float:
+    """The mean of EERs each cut (truncated, not rounded) to `decimals`, and cut again; in percent.
+
+    What the Attacker Challenge's plan prints for B4 in Table 3, one unit of the last digit below
+    the mean at full precision.
+    """
+    unit = Decimal(1).scaleb(-decimals)
+
+    def cut(value: Decimal) -> Decimal:
+        return value.quantize(unit, rounding=ROUND_DOWN)
+
+    # 29.37 may come as 29.369999999999997, from which cutting would take a whole unit.
+    cuts = [cut(Decimal(str(round(eer, decimals + DECIMALS)))) for eer in eers_percent]
+    return float(cut(sum(cuts, Decimal(0)) / len(cuts)))
+
+
 def det_rows(run: dict[str, Any], scored: Sequence[Scored]) -> pd.DataFrame:
     """DET curves of all lists as one table, rates also on the probit scale."""
     tables = []
@@ -185,7 +217,9 @@ def read_table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
 def parse_table(data: bytes, columns: Sequence[str], where: object) -> pd.DataFrame:
     """The table in the bytes of a file of `to_csv`; `where` names it in errors."""
     try:
-        table = pd.read_csv(io.BytesIO(data), keep_default_na=False)
+        table = pd.read_csv(
+            io.BytesIO(data), keep_default_na=False, dtype=dict.fromkeys(NAME_COLUMNS, str)
+        )
     except ValueError as error:
         raise DataError(f"not a table ({error})", where=where, fix="run `dvc repro`") from error
     missing = set(columns) - set(table.columns)

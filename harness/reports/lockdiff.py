@@ -3,7 +3,8 @@
 The same inputs give the same bytes only on the same CPU type and with the same number of threads.
 Elsewhere models and scores differ in their last digits, training amplifies that, and what must
 agree is the EER, within the noise of training an attacker again. So every output is compared by
-its hash in `dvc.lock`, and where hashes differ the EER averages of the benchmark decide.
+its hash in `dvc.lock`, and where hashes differ the EERs of the benchmark decide: the averages, and
+each list for itself, since moves of f and m in opposite directions cancel in their average.
 """
 
 from __future__ import annotations
@@ -26,12 +27,18 @@ from harness.reports.evaluation import (
     EER_FILE,
     parse_table,
 )
+from harness.reports.freshness import require_fresh
 from harness.reports.lockfile import FILE_NAME, Stage, differing_inputs, read_lock
 
 # Percentage points of EER: an attacker trained again on the same data moves 1 to 2 points
 # (VoicePrivacy 2024, B2 and B3 trained two and three times by the organizers).
 EER_BAND_POINTS = 2.0
+# The band of one list, as a multiple of the band of averages. A list has half of the trials of the
+# average of f and m, so its EER is noisier; and where one list moves alone, by twice the band, the
+# average of the two moves by the band.
+LIST_BAND_FACTOR = 2.0
 KEY_COLUMNS = AVERAGE_COLUMNS[:-1]
+LIST_KEY_COLUMNS = (*KEY_COLUMNS, "gender")
 
 Status = Literal["identical", "within the band", "different bytes", "different", "missing"]
 Verdict = Literal["identical", "within the band", "different"]
@@ -41,11 +48,12 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Result:
-    """One side. stages: in pipeline order. averages, lists: EERs in percent and trial lists' hashes
-    by what they belong to."""
+    """One side. stages: in pipeline order. averages, eers: in percent, of splits and of single
+    lists, by what they belong to. lists: hashes of the trial lists, by the same as eers."""
 
     stages: Mapping[str, Stage]
     averages: Mapping[Key, float]
+    eers: Mapping[Key, float]
     lists: Mapping[Key, str]
 
 
@@ -60,7 +68,7 @@ class StageDifference:
 
 @dataclass(frozen=True)
 class Move:
-    """An EER average on both sides, in percent; None where a side lacks it."""
+    """An EER or an average on both sides, in percent; None where a side lacks it."""
 
     key: Key
     committed: float | None
@@ -80,19 +88,25 @@ class Move:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All of it. lists_differ: an EER on both sides comes from different trial lists."""
+    """All of it. moves: of averages. list_moves: of single lists. Bands are in percentage points.
+
+    lists_differ: an EER on both sides comes from different trial lists.
+    """
 
     stages: tuple[StageDifference, ...]
     moves: tuple[Move, ...]
+    list_moves: tuple[Move, ...]
     lists_differ: bool
     band: float
+    list_band: float
     verdict: Verdict
 
 
 def from_workspace(benchmark: str, results: PurePosixPath, root: Path = Path()) -> Result:
     """The rebuilt result. results: folder of the benchmark's tables, relative to `root`.
 
-    Raises DataError when an output is not there, IntegrityError when a table is not the locked one.
+    Raises DataError when an output is not there, IntegrityError when anything that the benchmark
+    read or wrote is not what the lock says (see `require_fresh`).
     """
 
     def read(path: PurePosixPath) -> bytes:
@@ -102,11 +116,7 @@ def from_workspace(benchmark: str, results: PurePosixPath, root: Path = Path()) 
             raise DataError("nothing rebuilt here", where=path, fix="run `dvc repro`") from error
 
     result = read_result(benchmark, results, read, FILE_NAME)
-    for stage in result.stages.values():
-        for out in stage.outs:
-            # A fresh clone has the tables and the lock, but has rebuilt nothing.
-            if not (root / out).exists():
-                raise DataError("nothing rebuilt here", where=out, fix="run `dvc repro`")
+    require_fresh(result.stages, benchmark, root)
     return result
 
 
@@ -164,20 +174,23 @@ def read_result(benchmark: str, results: PurePosixPath, read: Read, where: str) 
 
     averages = table(AVERAGES_FILE, AVERAGE_COLUMNS)
     eers = table(EER_FILE, COLUMNS)
-    try:
-        percents = [float(value) for value in averages["eer_percent"]]
-    except ValueError as error:
-        raise DataError(
-            f"an EER is no number ({error})",
-            where=f"{results / AVERAGES_FILE} beside {where}",
-            fix="run `dvc repro`",
-        ) from error
+
+    def percents(table: pd.DataFrame, columns: Iterable[str], name: str) -> dict[Key, float]:
+        try:
+            values = [float(value) for value in table["eer_percent"]]
+        except ValueError as error:
+            raise DataError(
+                f"an EER is no number ({error})",
+                where=f"{results / name} beside {where}",
+                fix="run `dvc repro`",
+            ) from error
+        return dict(zip(_keys(table, columns), values, strict=True))
+
     return Result(
         stages=stages,
-        averages=dict(zip(_keys(averages, KEY_COLUMNS), percents, strict=True)),
-        lists=dict(
-            zip(_keys(eers, (*KEY_COLUMNS, "gender")), eers["trials_sha256"].map(str), strict=True)
-        ),
+        averages=percents(averages, KEY_COLUMNS, AVERAGES_FILE),
+        eers=percents(eers, LIST_KEY_COLUMNS, EER_FILE),
+        lists=dict(zip(_keys(eers, LIST_KEY_COLUMNS), eers["trials_sha256"], strict=True)),
     )
 
 
@@ -186,24 +199,47 @@ def _keys(table: pd.DataFrame, columns: Iterable[str]) -> Iterable[Key]:
 
 
 def compare(
-    committed: Result, rebuilt: Result, results: PurePosixPath, band: float = EER_BAND_POINTS
+    committed: Result,
+    rebuilt: Result,
+    results: PurePosixPath,
+    band: float = EER_BAND_POINTS,
+    list_band: float | None = None,
 ) -> Comparison:
-    """Both sides, stage by stage. band: percentage points. Raises ConfigError for a bad band."""
-    if not 0 <= band <= 100:
-        raise ConfigError(f"a band of {band} points", where="--band", fix="give 0 to 100 points")
-    keys = [*committed.averages, *(k for k in rebuilt.averages if k not in committed.averages)]
-    moves = tuple(Move(k, committed.averages.get(k), rebuilt.averages.get(k)) for k in keys)
+    """Both sides, stage by stage.
+
+    band, list_band: percentage points by which an average and a single list may move; None for
+    LIST_BAND_FACTOR times the band. Raises ConfigError for a bad band.
+    """
+    for option, points in (("--band", band), ("--list-band", list_band)):
+        if points is not None and not 0 <= points <= 100:
+            raise ConfigError(
+                f"a band of {points} points", where=option, fix="give 0 to 100 points"
+            )
+    if list_band is None:
+        list_band = LIST_BAND_FACTOR * band
+    moves = _moves(committed.averages, rebuilt.averages)
+    list_moves = _moves(committed.eers, rebuilt.eers)
     both = committed.lists.keys() & rebuilt.lists.keys()
     # EERs of different trial lists are not comparable, however near they are.
     lists_differ = any(committed.lists[key] != rebuilt.lists[key] for key in both)
-    agree = not lists_differ and all(move.within(band) for move in moves)
+    agree = (
+        not lists_differ
+        and all(move.within(band) for move in moves)
+        and all(move.within(list_band) for move in list_moves)
+    )
     names = [*committed.stages, *(n for n in rebuilt.stages if n not in committed.stages)]
     stages = tuple(_compare_stage(name, committed, rebuilt, results, agree) for name in names)
     statuses = {stage.status for stage in stages}
     verdict: Verdict = "within the band" if agree and "missing" not in statuses else "different"
-    if statuses == {"identical"} and agree and all(move.points == 0 for move in moves):
+    unmoved = all(move.points == 0 for move in (*moves, *list_moves))
+    if statuses == {"identical"} and agree and unmoved:
         verdict = "identical"
-    return Comparison(stages, moves, lists_differ, band, verdict)
+    return Comparison(stages, moves, list_moves, lists_differ, band, list_band, verdict)
+
+
+def _moves(committed: Mapping[Key, float], rebuilt: Mapping[Key, float]) -> tuple[Move, ...]:
+    keys = [*committed, *(key for key in rebuilt if key not in committed)]
+    return tuple(Move(key, committed.get(key), rebuilt.get(key)) for key in keys)
 
 
 def _compare_stage(
@@ -222,20 +258,24 @@ def _compare_stage(
 
 
 def to_text(comparison: Comparison) -> str:
-    """What a person reads: stages, averages that differ, and last the verdict."""
+    """What a person reads: stages, averages and lists that differ, and last the verdict."""
     width = max(len(stage.name) for stage in comparison.stages)
     lines = [
         f"{stage.name:{width}}  {stage.status:15}  {stage.note}".rstrip()
         for stage in comparison.stages
     ]
-    moved = [move for move in comparison.moves if move.points != 0]
-    if moved:
-        lines += ["", f"EER averages in percent that differ; band {comparison.band:g} points:"]
-        lines += [_move_line(move, comparison.band) for move in moved]
+    for kind, moves, band in (
+        ("EER averages", comparison.moves, comparison.band),
+        ("EERs of single lists", comparison.list_moves, comparison.list_band),
+    ):
+        moved = [_move_line(move, band) for move in moves if move.points != 0]
+        if moved:
+            lines += ["", f"{kind} in percent that differ; band {band:g} points:", *moved]
     if comparison.lists_differ:
         lines.append("the trial lists differ, so the EERs are not comparable")
     averages = f"{len(comparison.moves)} EER averages, band {comparison.band:g} points"
-    return "\n".join([*lines, "", f"verdict: {comparison.verdict} ({averages})"]) + "\n"
+    lists = f"{len(comparison.list_moves)} lists, band {comparison.list_band:g} points"
+    return "\n".join([*lines, "", f"verdict: {comparison.verdict} ({averages}; {lists})"]) + "\n"
 
 
 def _move_line(move: Move, band: float) -> str:

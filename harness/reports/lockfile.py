@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -17,12 +17,16 @@ INPUTS_SHOWN = 4
 
 @dataclass(frozen=True)
 class Stage:
-    """An entry. deps, outs: md5 by path. params: value by name, nested names joined by dots."""
+    """An entry. deps, outs: md5 by path. params: value by name, nested names joined by dots.
+
+    settings: the same parameters by the names under which they are tracked, values as they are.
+    """
 
     cmd: str
     deps: Mapping[str, str]
     params: Mapping[str, str]
     outs: Mapping[str, str]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_lock(text: str, benchmark: str, where: object) -> dict[str, Stage]:
@@ -44,24 +48,28 @@ def read_lock(text: str, benchmark: str, where: object) -> dict[str, Stage]:
     return in_pipeline_order(chosen)
 
 
+def flat_params(name: str, value: Any) -> dict[str, str]:
+    """A parameter as text by name; the values of a mapping by `<name>.<inner name>`."""
+    if isinstance(value, dict) and value:
+        flat: dict[str, str] = {}
+        for inner, content in value.items():
+            flat |= flat_params(f"{name}.{inner}", content)
+        return flat
+    return {name: "null" if value is None else str(value)}
+
+
 def _stage(entry: dict[str, Any]) -> Stage:
+    settings: dict[str, Any] = {}
     params: dict[str, str] = {}
-
-    def put(name: str, value: Any) -> None:
-        if isinstance(value, dict) and value:
-            for inner, content in value.items():
-                put(f"{name}.{inner}", content)
-        else:
-            params[name] = "null" if value is None else str(value)
-
     for values in (entry.get("params") or {}).values():
         for name, value in values.items():
-            put(str(name), value)
+            settings[str(name)] = value
+            params |= flat_params(str(name), value)
     deps, outs = (
         {str(item["path"]): str(item["md5"]) for item in entry.get(kind) or ()}
         for kind in ("deps", "outs")
     )
-    return Stage(str(entry["cmd"]), deps, params, outs)
+    return Stage(str(entry["cmd"]), deps, params, outs, settings)
 
 
 def _belongs(stage: Stage, benchmark: str) -> bool:

@@ -8,6 +8,7 @@ fingerprint of everything that determines it, so that a run that was killed find
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -74,10 +75,17 @@ def require_space(path: Path, nbytes: int) -> None:
     free = shutil.disk_usage(existing).free
     if free < nbytes:
         raise ResourceError(
-            f"{free / 1e9:.1f} GB free, {nbytes / 1e9:.1f} GB needed",
+            f"{_readable(free)} free, {_readable(nbytes)} needed",
             where=path,
             fix="free some space and run again",
         )
+
+
+def _readable(nbytes: int) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if nbytes >= size:
+            return f"{nbytes / size:.1f} {unit}"
+    return f"{nbytes} B"
 
 
 def fsync_folder(folder: Path) -> None:
@@ -117,14 +125,50 @@ def write_text(path: Path, text: str) -> None:
 
 
 @contextmanager
+def working(work: Path) -> Iterator[None]:
+    """Keep other processes out of the folder `work` while the block runs.
+
+    Raises ResourceError at once when another process is in such a block. The lock, a file beside
+    `work`, is gone at the end, and open to all when its holder is killed.
+    """
+    lock = work.with_name(f".{work.name}.lock")
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = _locked(lock, work)
+    try:
+        yield
+    finally:
+        # Deleted while it is held: whoever has it open already finds it deleted, see `_locked`.
+        lock.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _locked(lock: Path, work: Path) -> int:
+    while True:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(descriptor), lock.stat()):
+                return descriptor
+        except BlockingIOError as error:
+            os.close(descriptor)
+            raise ResourceError(
+                "another process is doing this work", where=work, fix="wait for it or stop it"
+            ) from error
+        except FileNotFoundError:
+            pass
+        # Its holder deleted it between our opening and our locking it: take a new one.
+        os.close(descriptor)
+
+
+@contextmanager
 def finished_folder(target: Path, work: Path) -> Iterator[Path]:
     """Yield the folder `work` to build in; move it to `target` when the block ends without error.
 
     What the block finds in `work` is what an earlier run, killed, had finished; files that it left
     half-written (`.*.part`, see `whole_file`) are deleted at the end. `target` is replaced as a
-    whole.
+    whole. Raises ResourceError when another process is building in `work`.
     """
-    with disk_errors(target):
+    with disk_errors(target), working(work):
         work.mkdir(parents=True, exist_ok=True)
         yield work
         for leftover in work.rglob(".*.part"):

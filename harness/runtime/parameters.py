@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +15,11 @@ from harness.protocols.typed import build, did_you_mean, read_yaml
 
 FILE_NAME = "params.yaml"
 ORIGINAL = "orig"
+ORIGINAL_TYPE = "original"
+# Names become folders, stages of DVC and parts of file names.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+SEED_LIMIT = 2**32
+MOST_THREADS = 1024
 LIBRISPEECH_VARIABLE = "HARNESS_LIBRISPEECH"
 LISTS_VARIABLE = "HARNESS_LISTS"
 
@@ -80,6 +86,19 @@ class Parameters:
 def load(path: Path = Path(FILE_NAME)) -> Parameters:
     """Read and check params.yaml. Raises ConfigError with the name that is wrong and a near one."""
     parameters = build(Parameters, read_yaml(path), FILE_NAME)
+    for kind, names in (
+        ("benchmarks", parameters.benchmarks),
+        ("anonymizers", parameters.anonymizers),
+        ("attackers", parameters.attackers),
+    ):
+        for name in names:
+            if not NAME.fullmatch(name):
+                raise ConfigError(
+                    f"{name!r} cannot be a name",
+                    where=f"{FILE_NAME}: {kind}",
+                    fix="begin with a letter or digit; use letters, digits, `_`, `.` and `-`",
+                )
+    _check_seed(parameters.seed, f"{FILE_NAME}: seed")
     for name, benchmark in parameters.benchmarks.items():
         _check(benchmark, parameters, f"{FILE_NAME}: benchmarks.{name}")
         if benchmark.name != name:
@@ -91,13 +110,20 @@ def load(path: Path = Path(FILE_NAME)) -> Parameters:
     _check(parameters.benchmark, parameters, f"{FILE_NAME}: benchmark")
     runtime = parameters.runtime
     for label, number in (("threads", runtime.threads), ("workers", runtime.workers)):
-        if number is not None and number < 1:
+        if number is not None and not 1 <= number <= MOST_THREADS:
             raise ConfigError(
                 f"{number} is not possible",
                 where=f"{FILE_NAME}: runtime.{label}",
-                fix="use 1 or more",
+                fix=f"use 1 to {MOST_THREADS}",
             )
     return parameters
+
+
+def _check_seed(seed: int, where: str) -> None:
+    if not 0 <= seed < SEED_LIMIT:
+        raise ConfigError(
+            f"{seed} is not a seed", where=where, fix=f"use 0 to {SEED_LIMIT - 1}, 32 bits"
+        )
 
 
 def _check(benchmark: Benchmark, parameters: Parameters, where: str) -> None:
@@ -128,6 +154,14 @@ def _check(benchmark: Benchmark, parameters: Parameters, where: str) -> None:
             where=f"{where}.systems",
             fix=f"add {ORIGINAL}",
         )
+    if parameters.anonymizers[ORIGINAL]["type"] != ORIGINAL_TYPE:
+        raise ConfigError(
+            f"{ORIGINAL} is the original speech; its type must be {ORIGINAL_TYPE}",
+            where=f"{FILE_NAME}: anonymizers.{ORIGINAL}.type",
+            fix="give another system another name",
+        )
+    for seed in benchmark.seeds:
+        _check_seed(seed, f"{where}.seeds")
     for kind, values in (
         ("systems", benchmark.systems),
         ("attackers", benchmark.attackers),

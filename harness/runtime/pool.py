@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -50,6 +51,15 @@ def _become_worker() -> None:
     # Set before anything numeric is imported: a spawned worker starts as a fresh interpreter.
     for variable in THREAD_VARIABLES:
         os.environ[variable] = "1"
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    # Workers hold both ends of the queue they read, so a killed parent does not end it.
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 class Pool:

@@ -24,6 +24,8 @@ UNKNOWN = "unknown"
 GIT_SECONDS = 20
 # A pipeline that runs rewrites it after each stage: that is no change of the code.
 LOCK_FILE = "dvc.lock"
+# What determines results: here a file that git does not know yet is a change too.
+CODE = ("harness", "params.yaml", "dvc.yaml")
 TAGS_OF_RUN_EVENT = ("stage", "key", "benchmark", "system", "attacker", "seed", "device")
 
 
@@ -75,9 +77,11 @@ def source_tags(root: Path) -> dict[str, str]:
     changes = _git(
         root, "status", "--porcelain", "--untracked-files=no", "--", ".", f":(exclude){LOCK_FILE}"
     )
-    if commit is None or changes is None:
+    added = _git(root, "ls-files", "--others", "--exclude-standard", "--", *CODE)
+    if commit is None or changes is None or added is None:
         return unknown_source_tags()
-    return {"mlflow.source.git.commit": commit, "harness.dirty": str(bool(changes)).lower()}
+    dirty = bool(changes or added)
+    return {"mlflow.source.git.commit": commit, "harness.dirty": str(dirty).lower()}
 
 
 def unknown_source_tags() -> dict[str, str]:

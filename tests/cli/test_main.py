@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 
@@ -29,6 +30,9 @@ def with_handler(monkeypatch: pytest.MonkeyPatch) -> None:
         "error": ConfigError("two\nlines", where="params.yaml", fix="mend it"),
         "interrupt": KeyboardInterrupt(),
         "bug": RuntimeError("a bug"),
+        "exists": FileExistsError(17, "File exists", "a/b"),
+        "nameless": OSError("odd"),
+        "worker": BrokenPipeError(32, "Broken pipe"),
     }
 
     def handler(parsed: argparse.Namespace) -> int:
@@ -52,6 +56,9 @@ def with_handler(monkeypatch: pytest.MonkeyPatch) -> None:
         ("0", 0, ""),
         ("1", 1, ""),
         ("error", 1, "harness: params.yaml: two lines; mend it\n"),
+        ("exists", 1, "harness: a/b: File exists\n"),
+        ("nameless", 1, "harness: odd\n"),
+        ("worker", 1, "harness: Broken pipe\n"),
         ("interrupt", 130, "harness: interrupted; run it again to go on\n"),
     ],
 )
@@ -81,6 +88,24 @@ def test_usage_errors_are_one_line_and_exit_64(arguments: tuple[str, ...], text:
     assert (done.returncode, done.stdout) == (64, "")
     assert done.stderr.startswith(text)
     assert done.stderr.count("\n") == 1
+
+
+def test_nobody_reads_on_is_quiet() -> None:
+    code = (
+        "import sys\nfrom harness.cli import main as command\n"
+        "def tell(parsed):\n    print('x' * int(parsed.length))\n    return 0\n"
+        "def parser():\n    top = command.Parser()\n    top.add_argument('length')\n"
+        "    top.set_defaults(handler=tell)\n    return top\n"
+        "command.parser = parser\nsys.exit(command.main())"
+    )
+    for length in ("1", "1000000"):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run(
+            [sys.executable, "-c", code, length], stdout=writing, stderr=subprocess.PIPE, timeout=60
+        )
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_version() -> None:

@@ -356,3 +356,48 @@ def test_official_list_that_lost_an_utterance(official: Folders, tmp_path: Path)
         r"libri_dev_enrolls: sha256 of its list \w{64} \(expected 778e7d70",
     ):
         run(load("vpac2025"), dataclasses.replace(official, lists=lists))
+
+
+def test_enrolments_under_another_speaker_are_found(official: Folders, tmp_path: Path) -> None:
+    lists = tmp_path / "lists"
+    shutil.copytree(str(official.lists), lists)
+    folder = lists / "libri_dev_enrolls"
+    (folder / "spk2utt").unlink()
+    rows = [line.split() for line in (folder / "utt2spk").read_text().splitlines()]
+    genders = dict(line.split() for line in (folder / "spk2gender").read_text().splitlines())
+    women = sorted({speaker for _, speaker in rows if genders[speaker] == "f"})
+    turned = dict(zip(women, women[1:] + women[:1], strict=True))
+    text = "".join(f"{utterance} {turned.get(s, s)}\n" for utterance, s in rows)
+    (folder / "utt2spk").write_text(text)
+    with pytest.raises(
+        DataError, match=r"libri_dev_enrolls: sha256 of utt2spk \w{64} \(expected 91b2d0e3c"
+    ):
+        run(load("vpac2025"), dataclasses.replace(official, lists=lists))
+
+
+def test_an_official_file_that_was_changed_is_refused(official: Folders, tmp_path: Path) -> None:
+    lists = tmp_path / "lists"
+    shutil.copytree(str(official.lists), lists)
+    trials = lists / "libri_dev_trials_f" / "trials"
+    trials.write_text(trials.read_text().replace(" target", " nontarget"))
+    with pytest.raises(
+        DataError, match=r"libri_dev_trials_f/trials: sha256 \w{64} \(expected 898c53ef"
+    ):
+        run(load("vpac2025"), dataclasses.replace(official, lists=lists))
+
+
+def test_relative_paths_of_wav_scp_begin_above_the_lists(official: Folders, tmp_path: Path) -> None:
+    lists = tmp_path / "data"
+    shutil.copytree(str(official.lists), lists)
+    folder = lists / "libri_test_enrolls"
+    (folder / "wav").mkdir()
+    entries = []
+    for line in (folder / "utt2spk").read_text().splitlines():
+        name = line.split()[0]
+        (folder / "wav" / f"{name}.wav").touch()
+        entries.append(f"{name} data/libri_test_enrolls/wav/{name}.wav\n")
+    (folder / "wav.scp").write_text("".join(entries))
+    members = gather(load("vpac2025"), dataclasses.replace(official, lists=lists))
+    first = members["libri_test_enrolls"][0]
+    assert isinstance(first, Recording)
+    assert first.path == folder / "wav" / f"{first.utterance}.wav"

@@ -6,26 +6,24 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ANONYMIZERS = ("harness.anonymizers.mcadams", "harness.anonymizers.original")
 ATTACKERS = ("harness.attackers.ecapa.attacker",)
 
-# What computes each stage's output. Tracking, progress and the command line cannot change it.
+# What computes each stage's output; a child process is run by its file, not imported.
 STAGES: dict[str, tuple[str, ...]] = {
-    "corpus": ("harness.corpora.benchmark",),
-    "anonymize": ("harness.anonymizers.stage", *ANONYMIZERS),
-    "train": ("harness.attackers.stage", *ATTACKERS),
-    "score": (
-        "harness.attackers.stage",
-        *ATTACKERS,
-        "harness.reports.evaluation",
-        "harness.reports.figures",
-    ),
-    "evaluate": ("harness.reports.evaluation",),
-    "compare": ("harness.reports.evaluation", "harness.reports.tables"),
+    "corpus": ("harness.pipeline.corpus", "harness.corpora.espeak_process"),
+    "anonymize": ("harness.pipeline.anonymize", *ANONYMIZERS),
+    "train": ("harness.pipeline.train", *ATTACKERS),
+    "score": ("harness.pipeline.score", *ATTACKERS),
+    "evaluate": ("harness.pipeline.evaluate",),
+    "compare": ("harness.pipeline.compare",),
 }
+# These check settings and tell of runs; they cannot change an output.
+NEUTRAL = ("harness.pipeline.context", "harness.tracking")
 
 
 def file_of(module: str) -> Path | None:
@@ -42,6 +40,11 @@ def imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    text = path.read_text(encoding="utf-8")
+    found |= {
+        f"harness.{path.parent.name}.{script}"
+        for script in re.findall(r'with_name\("(\w+)\.py"\)', text)
+    }
     return {name for name in found if name.startswith("harness.") and file_of(name)}
 
 
@@ -51,7 +54,7 @@ def closure(roots: tuple[str, ...]) -> list[str]:
     waiting = list(roots)
     while waiting:
         module = waiting.pop()
-        if module in seen:
+        if module in seen or module.startswith(NEUTRAL):
             continue
         seen.add(module)
         path = file_of(module)

@@ -21,10 +21,12 @@ from harness.runtime.files import (
     disk_errors,
     fingerprint,
     finished_folder,
+    require_space,
     sha256_bytes,
     sha256_file,
     whole_file,
     work_folder,
+    working,
     write_bytes,
     write_text,
 )
@@ -46,6 +48,16 @@ with files.finished_folder(target, Path(sys.argv[3])) as work:
     with files.whole_file(work / "second") as temporary:
         temporary.write_text("half")
         os.kill(os.getpid(), signal.SIGKILL)
+"""
+# Stays in the work until its input ends.
+HOLDING = """
+import sys
+from pathlib import Path
+from harness.runtime import files
+with files.finished_folder(Path(sys.argv[1]), Path(sys.argv[2])) as work:
+    print("working", flush=True)
+    sys.stdin.read()
+    files.write_text(work / "new", "new")
 """
 
 
@@ -248,3 +260,79 @@ def test_work_folder_belongs_to_what_is_made() -> None:
 def test_code_fingerprint_follows_the_package() -> None:
     assert code_fingerprint() == code_fingerprint()
     assert len(code_fingerprint()) == 64
+
+
+@pytest.mark.parametrize("end", ["finished", "killed"])
+def test_one_process_at_a_time_works_in_a_folder(tmp_path: Path, end: str) -> None:
+    target, work = tmp_path / "out", tmp_path / "unfinished" / "work"
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDING, target, work],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "working\n"
+        with (
+            pytest.raises(
+                ResourceError,
+                match=f"^{work}: another process is doing this work; wait for it or stop it$",
+            ),
+            finished_folder(target, work),
+        ):
+            pytest.fail("two processes are in the same work")
+        # Other work beside it, and work inside it, go on.
+        with working(work.with_name("other")), working(work / "part"):
+            assert not target.exists()
+        if end == "killed":
+            other.kill()
+        else:
+            other.communicate("")
+    if end == "finished":
+        assert content(tmp_path) == {"out/new": "new"}
+    with finished_folder(target, work) as folder:
+        write_text(folder / "newer", "newer")
+    assert content(tmp_path) == {"out/newer": "newer"}, "a lock is left behind"
+    assert not list((tmp_path / "unfinished").iterdir())
+
+
+def test_a_lock_deleted_while_it_was_opened_is_not_taken_for_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = tmp_path / ".work.lock"
+    opened = os.open
+    times = []
+
+    def open_and_lose(path: Path, *arguments: int) -> int:
+        descriptor = opened(path, *arguments)
+        times.append(path)
+        if len(times) < 3:
+            lock.unlink()
+        if len(times) == 2:
+            lock.touch()
+        return descriptor
+
+    monkeypatch.setattr("harness.runtime.files.os.open", open_and_lose)
+    with working(tmp_path / "work"):
+        assert times == [lock] * 3
+        with pytest.raises(ResourceError, match="another process"), working(tmp_path / "work"):
+            pytest.fail("the lock was taken twice")
+    assert not lock.exists()
+
+
+@pytest.mark.parametrize(
+    ("free", "needed", "text"),
+    [
+        (1_500_000_000, 20_000_000_000, "1.5 GB free, 20.0 GB needed"),
+        (999, 2_000_000, "999 B free, 2.0 MB needed"),
+        (4_200, 5_000, "4.2 kB free, 5.0 kB needed"),
+    ],
+)
+def test_too_little_space_is_told_in_units_that_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, needed: int, text: str
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=free)
+    monkeypatch.setattr("harness.runtime.files.shutil.disk_usage", lambda path: usage)
+    with pytest.raises(ResourceError, match=f"{text}; free some space"):
+        require_space(tmp_path / "later", needed)
+    require_space(tmp_path / "later", free)

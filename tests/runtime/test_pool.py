@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 import operator
 import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +17,17 @@ import pytest
 from harness.errors import ConfigError, ResourceError
 from harness.runtime.parameters import load
 from harness.runtime.pool import THREAD_VARIABLES, Pool, usable_cores
+
+# Keeps two workers, tells who they are and waits.
+PARENT = """
+import os, time
+from harness.runtime.pool import Pool
+if __name__ == "__main__":
+    with Pool(2) as pool:
+        list(pool.map(time.sleep, [0.3] * 4, chunk=1))
+        print(*[process.pid for process in pool._executor._processes.values()], flush=True)
+        time.sleep(60)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +96,32 @@ def test_workers_use_one_thread_each(two_workers: Pool) -> None:
 
 def test_default_is_all_cores() -> None:
     assert Pool().workers == usable_cores() == len(os.sched_getaffinity(0))
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that is dead and not yet reaped does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").is_file(), reason="no /proc")
+def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path) -> None:
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    with subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        workers = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(workers) == 2
+        assert all(alive(pid) for pid in workers)
+        parent.kill()
+    deadline = time.monotonic() + 10
+    while (left := [pid for pid in workers if alive(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left, "workers outlived their parent"

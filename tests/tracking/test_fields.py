@@ -97,5 +97,13 @@ def test_source_is_the_commit_and_whether_it_was_changed(tmp_path: Path) -> None
     commit = git(tmp_path, "rev-parse", "HEAD")
     (tmp_path / "dvc.lock").write_text("2")
     assert source_tags(tmp_path) == {"mlflow.source.git.commit": commit, "harness.dirty": "false"}
+    (tmp_path / "notes.txt").write_text("1")
+    assert source_tags(tmp_path)["harness.dirty"] == "false"
+    for name in ("harness/new/module.py", "params.yaml", "dvc.yaml"):
+        new = tmp_path / name
+        new.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text("1")
+        assert source_tags(tmp_path)["harness.dirty"] == "true", f"{name} is new"
+        new.unlink()
     (tmp_path / "code.py").write_text("2")
     assert source_tags(tmp_path) == {"mlflow.source.git.commit": commit, "harness.dirty": "true"}

@@ -2,10 +2,70 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 from harness.errors import ConfigError
+
+# What SpeechBrain's ECAPA_TDNN can be built with: groups for so many layers, and a concatenation
+# of the middle layers that counts them as equally wide.
+FEWEST_LAYERS = 3
+MOST_LAYERS = 6
+RES2NET_SCALE = 8
+FRAMES_A_SECOND = 100
+
+
+@dataclass(frozen=True)
+class Range:
+    """Finite numbers from `low` to `high`; a bound that is open is itself outside."""
+
+    low: float
+    high: float = math.inf
+    low_open: bool = False
+    high_open: bool = False
+
+    def holds(self, number: float) -> bool:
+        """Whether a number lies within; NaN and infinity never do."""
+        above = self.low < number if self.low_open else self.low <= number
+        below = number < self.high if self.high_open else number <= self.high
+        return above and below and math.isfinite(number)
+
+    def __str__(self) -> str:
+        low = f"a number above {self.low:g}" if self.low_open else f"{self.low:g} or more"
+        if self.high == math.inf:
+            return low
+        return f"{low}, {'below' if self.high_open else 'at most'} {self.high:.6g}"
+
+
+POSITIVE = Range(0, low_open=True)
+NOT_NEGATIVE = Range(0)
+AT_LEAST_ONE = Range(1)
+# Of each value, in lists of every member.
+RANGES = {
+    "channels": Range(RES2NET_SCALE),
+    "kernel_sizes": AT_LEAST_ONE,
+    "dilations": AT_LEAST_ONE,
+    "attention_channels": AT_LEAST_ONE,
+    "embedding_dim": AT_LEAST_ONE,
+    "n_mels": AT_LEAST_ONE,
+    "margin": Range(0, math.pi / 2, high_open=True),
+    "scale": POSITIVE,
+    "max_lr": POSITIVE,
+    "min_lr": NOT_NEGATIVE,
+    "step_size": AT_LEAST_ONE,
+    "weight_decay": NOT_NEGATIVE,
+    "epochs": NOT_NEGATIVE,
+    # Batch normalisation has nothing to normalise by in a batch of one.
+    "batch_size": Range(2),
+    "crop_seconds": Range(0.1),
+    "min_seconds": NOT_NEGATIVE,
+    "validation_fraction": Range(0, 1, high_open=True),
+    "checkpoint_steps": AT_LEAST_ONE,
+    "loader_workers": NOT_NEGATIVE,
+    # The meter's absolute gate (ITU-R BS.1770) and full scale.
+    "loudness": Range(-70, 0),
+}
 
 
 @dataclass(frozen=True)
@@ -46,30 +106,50 @@ class Settings:
     loudness: float = -30.0
 
     def __post_init__(self) -> None:
+        for name, allowed in RANGES.items():
+            value = getattr(self, name)
+            for number in value if isinstance(value, tuple) else (value,):
+                if not allowed.holds(number):
+                    raise _impossible(f"{name} is {_shown(value)}", f"use {allowed}")
         layers = len(self.channels)
-        if layers != len(self.kernel_sizes) or layers != len(self.dilations) or layers < 3:
-            raise ConfigError(
-                "channels, kernel_sizes and dilations differ in length or are fewer than 3",
-                where="params.yaml: attackers",
-                fix="give one value per frame layer in each",
+        if not FEWEST_LAYERS <= layers <= MOST_LAYERS:
+            raise _impossible(
+                f"channels is {_shown(self.channels)}",
+                f"give {FEWEST_LAYERS} to {MOST_LAYERS} frame layers",
             )
-        if any(width % 8 for width in self.channels):
-            raise ConfigError(
-                f"channels {list(self.channels)} are not multiples of 8",
-                where="params.yaml: attackers",
-                fix="use multiples of 8, the Res2Net scale",
-            )
-        for name in ("batch_size", "crop_seconds", "max_lr", "step_size", "checkpoint_steps"):
-            if getattr(self, name) <= 0:
-                raise ConfigError(
-                    f"{name} is {getattr(self, name)}",
-                    where="params.yaml: attackers",
-                    fix="use a number above 0",
+        for name in ("kernel_sizes", "dilations"):
+            value = getattr(self, name)
+            if len(value) != layers:
+                raise _impossible(
+                    f"{name} is {_shown(value)}", f"give {layers} values, one for each of channels"
                 )
-        if not 0 <= self.validation_fraction < 1 or self.epochs < 0:
-            raise ConfigError(
-                f"validation_fraction {self.validation_fraction} or epochs {self.epochs} "
-                "is impossible",
-                where="params.yaml: attackers",
-                fix="use a fraction below 1, and 0 or more epochs (0: untrained weights)",
+        middle = self.channels[1:-1]
+        if any(width % RES2NET_SCALE for width in self.channels) or len(set(middle)) > 1:
+            raise _impossible(
+                f"channels is {_shown(self.channels)}",
+                f"use multiples of {RES2NET_SCALE}, and one width between the first and the last",
             )
+        if any(size % 2 == 0 for size in self.kernel_sizes):
+            raise _impossible(f"kernel_sizes is {_shown(self.kernel_sizes)}", "use odd numbers")
+        # Layers are padded by reflection, which needs more frames than padding.
+        reach = max(d * (k // 2) for d, k in zip(self.dilations, self.kernel_sizes, strict=True))
+        if reach >= int(self.crop_seconds * FRAMES_A_SECOND):
+            raise _impossible(
+                f"crop_seconds is {self.crop_seconds}",
+                f"use more than {(reach + 1) / FRAMES_A_SECOND}: "
+                f"kernel_sizes and dilations reach over {reach} frames",
+            )
+        if self.min_lr > self.max_lr:
+            raise _impossible(f"min_lr is {self.min_lr}", f"use at most max_lr, {self.max_lr}")
+        if self.keep == "best" and self.validation_fraction == 0:
+            raise _impossible(
+                "keep is 'best', but validation_fraction is 0", "hold some out, or keep the last"
+            )
+
+
+def _impossible(what: str, fix: str) -> ConfigError:
+    return ConfigError(what, where="params.yaml: attackers", fix=fix)
+
+
+def _shown(value: object) -> str:
+    return str(list(value)) if isinstance(value, tuple) else str(value)

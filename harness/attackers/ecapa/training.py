@@ -13,6 +13,8 @@ import os
 import shutil
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +38,32 @@ from harness.attackers.ecapa.data import Batches, Crops, split
 from harness.attackers.ecapa.model import Embedder, prepare, write_model
 from harness.attackers.ecapa.settings import Settings
 from harness.corpora.opaque import Speech
-from harness.errors import DataError, TrainingError
+from harness.errors import DataError, ResourceError, TrainingError
 from harness.runtime.events import Events
-from harness.runtime.files import fsync_folder
+from harness.runtime.files import disk_errors, fsync_folder, require_space
 from harness.runtime.seeds import derived_seed
 
 UNFINISHED = "unfinished"
+# At most at once: of the last epoch, of the best, of the last steps, and the one being written.
+CHECKPOINTS = 4
+# Of a weight in a checkpoint: itself and Adam's two moments.
+VALUES_A_WEIGHT = 3
+
+
+@contextmanager
+def checkpoint_errors(folder: Path) -> Iterator[None]:
+    """`disk_errors`, also for torch's writer, which does not say why the system refused."""
+    try:
+        with disk_errors(folder):
+            yield
+    except RuntimeError as error:
+        if "inline_container" not in str(error):
+            raise
+        raise ResourceError(
+            "a checkpoint does not fit on the disk or is larger than `ulimit -f` allows",
+            where=folder,
+            fix="free some space or raise the limit, and run again",
+        ) from error
 
 
 class WholeCheckpointer(Checkpointer):
@@ -53,7 +75,14 @@ class WholeCheckpointer(Checkpointer):
     checkpoints_dir: Path
 
     def save_checkpoint(self, *arguments: Any, **keywords: Any) -> Any:
-        """Build the checkpoint in a subfolder that recovery ignores, then rename it."""
+        """Build the checkpoint in a subfolder that recovery ignores, then rename it.
+
+        Raises ResourceError when the disk does not take it.
+        """
+        with checkpoint_errors(self.checkpoints_dir):
+            return self._save_whole(*arguments, **keywords)
+
+    def _save_whole(self, *arguments: Any, **keywords: Any) -> Any:
         final = self.checkpoints_dir
         building = final / UNFINISHED
         shutil.rmtree(building, ignore_errors=True)
@@ -175,7 +204,10 @@ class SpeakerBrain(sb.Brain):  # type: ignore[misc]
         self.history.epochs.append(self._metrics)
         self._tell(len(self.history.epochs), self._metrics)
         self.checkpointer.save_and_keep_only(
-            meta={"error": self._metrics.get("validation_error", 0.0)},
+            meta={
+                "error": self._metrics.get("validation_error", 0.0),
+                "epoch": len(self.history.epochs),
+            },
             min_keys=["error"],
             verbosity=logging.DEBUG,
         )
@@ -183,6 +215,13 @@ class SpeakerBrain(sb.Brain):  # type: ignore[misc]
     def _tell(self, epoch: int, metrics: dict[str, float]) -> None:
         for name, value in metrics.items():
             self.events.emit("metric", name=name, value=value, step=epoch)
+
+
+def require_checkpoint_space(work: Path, *networks: torch.nn.Module) -> None:
+    """Raise ResourceError when the checkpoints of a training, less those there, do not fit."""
+    weights = sum(tensor.nbytes for network in networks for tensor in network.state_dict().values())
+    present = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
+    require_space(work, max(0, weights * VALUES_A_WEIGHT * CHECKPOINTS - present))
 
 
 def train(
@@ -213,6 +252,7 @@ def train(
     )
     facts: dict[str, Any] = {"speakers": data.speakers, "utterances": len(data.training)}
     if settings.epochs:
+        require_checkpoint_space(work, embedder.network, classifier)
         scheduler = CyclicLRScheduler(
             base_lr=settings.min_lr, max_lr=settings.max_lr, step_size=settings.step_size
         )
@@ -256,11 +296,8 @@ def train(
             else None,
             progressbar=False,
         )
-        best = min(
-            range(len(history.epochs)), key=lambda e: history.epochs[e].get("validation_error", 0)
-        )
         facts["epoch"] = settings.epochs
         if settings.keep == "best":
-            checkpointer.recover_if_possible(min_key="error")
-            facts["epoch"] = best + 1
+            # Of several equally good epochs this is the last.
+            facts["epoch"] = checkpointer.recover_if_possible(min_key="error").meta["epoch"]
     write_model(model, settings, embedder, facts)

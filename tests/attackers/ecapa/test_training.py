@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 from tones import build_tones
 
 from harness.corpora.opaque import Recording, Speech
-from harness.errors import ConfigError, DataError
+from harness.errors import ConfigError, DataError, ResourceError
 
 pytestmark = pytest.mark.heavy
 
@@ -27,11 +28,11 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "tones"
 
 
-def run(corpus: Path, folder: Path, kill_at: int | None = None) -> list[int]:
+def run(corpus: Path, folder: Path, kill_at: int | None = None, **parameters: object) -> list[int]:
     """Train in `folder`; kill -9 when step `kill_at` is told. Returns the steps told."""
     folder.mkdir(exist_ok=True)
     process = subprocess.Popen(
-        [sys.executable, TONES, corpus, folder / "model"],
+        [sys.executable, TONES, corpus, folder / "model", json.dumps(parameters)],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -108,6 +109,98 @@ def test_a_checkpoint_that_could_not_be_finished_is_not_there(tmp_path: Path) ->
     with pytest.raises(OSError, match="disk full"):
         checkpointer.save_checkpoint()
     assert [c.path for c in checkpointer.list_checkpoints()] == [good.path]
+
+
+def test_best_is_the_last_of_equals_in_weights_and_description(
+    corpus: Path, tmp_path: Path
+) -> None:
+    # So low a rate changes no decision: all epochs are equally good.
+    for keep in ("best", "last"):
+        run(corpus, tmp_path / keep, max_lr=2e-8, keep=keep)
+    best, last = (contents(tmp_path / keep) for keep in ("best", "last"))
+    events = [json.loads(line) for line in best["events.jsonl"].splitlines()]
+    errors = [e["value"] for e in events if e.get("name") == "validation_error"]
+    assert len(errors) == 3
+    assert len(set(errors)) == 1
+    assert best["model.safetensors"] == last["model.safetensors"]
+    assert json.loads(best["model.json"])["epoch"] == 3
+
+
+def test_best_is_the_epoch_of_the_least_error(corpus: Path, tmp_path: Path) -> None:
+    run(corpus, tmp_path / "best", keep="best")
+    best = contents(tmp_path / "best")
+    events = [json.loads(line) for line in best["events.jsonl"].splitlines()]
+    errors = [e["value"] for e in events if e.get("name") == "validation_error"]
+    epoch = json.loads(best["model.json"])["epoch"]
+    assert epoch == max(n for n, error in enumerate(errors, start=1) if error == min(errors))
+
+
+@pytest.mark.parametrize("limit", [2_000, 20_000])
+def test_a_checkpoint_that_does_not_fit_is_one_clear_error(
+    corpus: Path, tmp_path: Path, limit: int
+) -> None:
+    script = (
+        "import resource, runpy, sys\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "sys.argv = sys.argv[1:]\n"
+        "sys.path.insert(0, str(sys.argv[0]).rpartition('/')[0])\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", script, TONES, corpus, tmp_path / "model"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    error = done.stderr.splitlines()[-1]
+    assert error.startswith("harness.errors.ResourceError: .work/train@tones/"), done.stderr
+    assert error.endswith(
+        "checkpoints: a checkpoint does not fit on the disk or is larger than `ulimit -f` allows; "
+        "free some space or raise the limit, and run again"
+    )
+    assert not list(tmp_path.glob(".work/*/*/checkpoints/CKPT*"))
+
+
+def test_a_full_disk_is_told_of_every_file_of_a_checkpoint(tmp_path: Path) -> None:
+    import torch
+
+    from harness.attackers.ecapa.training import WholeCheckpointer
+
+    checkpointer = WholeCheckpointer(tmp_path, recoverables={})
+
+    def fill(_: object, path: Path) -> None:
+        Path("/dev/full").open("w").write("x" * 100_000)
+
+    checkpointer.add_recoverable("a", torch.nn.Linear(2, 2), custom_save_hook=fill)
+    with pytest.raises(ResourceError, match=f"^{tmp_path}: no space left on the disk"):
+        checkpointer.save_checkpoint()
+
+
+def test_an_error_of_torch_that_is_not_the_disk_passes_through(tmp_path: Path) -> None:
+    from harness.attackers.ecapa.training import checkpoint_errors
+
+    with pytest.raises(RuntimeError, match="shapes"), checkpoint_errors(tmp_path):
+        raise RuntimeError("shapes differ")
+
+
+def test_training_asks_for_the_space_of_its_checkpoints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    from harness.attackers.ecapa.training import require_checkpoint_space
+
+    usage = shutil.disk_usage(tmp_path)
+    free = usage._replace(free=47_000_000)
+    monkeypatch.setattr("harness.runtime.files.shutil.disk_usage", lambda path: free)
+    # 1,001,000 weights of 4 bytes, with two moments each, in four checkpoints.
+    network = torch.nn.Linear(1000, 1000)
+    with pytest.raises(ResourceError, match=r"47\.0 MB free, 48\.0 MB needed"):
+        require_checkpoint_space(tmp_path, network)
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / "earlier").write_bytes(bytes(2_000_000))
+    require_checkpoint_space(tmp_path, network)
 
 
 def speech(lengths: list[int], speakers: list[str]) -> Speech:

@@ -1,12 +1,15 @@
 """A tiny corpus of speakers made of tones in noise, and one training run on it as a process.
 
-`python tests/attackers/tones.py CORPUS TARGET` trains in the current folder and prints its steps.
+`python tests/attackers/ecapa/tones.py CORPUS TARGET [PARAMETERS]` trains in the current folder and
+prints its steps; PARAMETERS, as JSON, replace those below.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +20,19 @@ SPEAKERS = 6
 UTTERANCES = 8
 SECONDS = 1.0
 KEY = "train@tones"
+SMALL: dict[str, Any] = {
+    "channels": (8, 8, 8, 8, 24),
+    "attention_channels": 8,
+    "embedding_dim": 16,
+    "n_mels": 24,
+    "batch_size": 8,
+    "epochs": 3,
+    "crop_seconds": 0.5,
+    "min_seconds": 0.5,
+    "max_lr": 0.01,
+    "step_size": 10,
+    "checkpoint_steps": 1,
+}
 
 
 def make(utterance: Utterance) -> Made:
@@ -40,7 +56,7 @@ def build_tones(target: Path, work: Path) -> None:
         build(target, partition(utterances), make, work=work, pool=pool)
 
 
-def main(corpus: Path, target: Path) -> None:
+def main(corpus: Path, target: Path, parameters: str = "{}") -> None:
     """Train a very small ECAPA with a checkpoint after every step."""
     from harness.runtime.environment import settle
 
@@ -51,19 +67,7 @@ def main(corpus: Path, target: Path) -> None:
     from harness.corpora.store import Corpus
     from harness.runtime.events import Events
 
-    attacker = Ecapa(
-        channels=(8, 8, 8, 8, 24),
-        attention_channels=8,
-        embedding_dim=16,
-        n_mels=24,
-        batch_size=8,
-        epochs=3,
-        crop_seconds=0.5,
-        min_seconds=0.5,
-        max_lr=0.01,
-        step_size=10,
-        checkpoint_steps=1,
-    )
+    attacker = Ecapa(**(SMALL | json.loads(parameters)))
     run = Run(KEY, attacker, 7, Machine(1, "cpu"), {"benchmark": "tones"})
 
     def tell(event: dict[str, object]) -> None:
@@ -74,4 +78,4 @@ def main(corpus: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])
