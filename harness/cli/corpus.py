@@ -62,7 +62,17 @@ def _register_import(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def _add_workers(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: all cores)")
+    parser.add_argument(
+        "--workers", type=_processes, metavar="N", help="processes (default: all cores)"
+    )
+
+
+def _processes(text: str) -> int:
+    from harness.runtime.parameters import MOST_THREADS
+
+    if not text.isdecimal() or not 1 <= int(text[:9]) <= MOST_THREADS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MOST_THREADS}")
+    return int(text)
 
 
 def _import_kaldi(arguments: argparse.Namespace) -> int:

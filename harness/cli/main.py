@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import select
 import sys
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ from harness.errors import HarnessError
 
 USAGE_ERROR = 64
 INTERRUPTED = 130
+STANDARD_OUTPUT = 1
 
 
 class Parser(argparse.ArgumentParser):
@@ -61,12 +63,12 @@ def _system_error(error: OSError) -> str:
 
 def _reader_left() -> bool:
     """Whether the other end of standard output is closed; if so, make the end of Python quiet."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return True
-    return False
+    output = select.poll()
+    output.register(STANDARD_OUTPUT, 0)
+    if not any(state & (select.POLLERR | select.POLLHUP) for _, state in output.poll(0)):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), STANDARD_OUTPUT)
+    return True
 
 
 if __name__ == "__main__":

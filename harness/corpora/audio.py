@@ -12,6 +12,9 @@ this order, empty where there is nothing to say.
     silence                nothing exceeds -60 dBFS once the mean is removed
     short                  less than one 20-ms analysis window
 
+Accepted are FLAC and WAV (RIFF or RIFX, any subtype), whose completeness can be checked; libsndfile
+shortens a cut file of other formats without a word, so they are refused by name.
+
 Refused with an AudioError: what is missing, empty, not audio, without a sample or a stated length,
 longer than six hours, cut short (fewer samples than the header declares), damaged, or holds NaN or
 an infinite value.
@@ -50,6 +53,8 @@ WINDOW_SAMPLES = SAMPLE_RATE // 50
 
 # A `data` chunk of such a size was written to a pipe: the writer did not know the length.
 UNKNOWN_RIFF_SIZE = 0x7FFF_0000
+# Chunk sizes are little-endian in RIFF, big-endian in RIFX.
+RIFF_ORDERS = {b"RIFF": "<", b"RIFX": ">"}
 
 Frames = npt.NDArray[Any]
 
@@ -121,9 +126,15 @@ def _opened(path: Path) -> Iterator[soundfile.SoundFile]:
             f"cannot be opened: {error.strerror}", where=path, fix="check its mode"
         ) from error
     try:
-        _refuse_cut_wav(descriptor, path)
+        checked = _refuse_cut_wav(descriptor, path)
         # By descriptor: the format then comes from the content, never from the file's name.
         with soundfile.SoundFile(descriptor, closefd=False) as sound:
+            if sound.format != "FLAC" and not checked:
+                raise AudioError(
+                    f"its format is {sound.format}, which may be cut short unnoticed",
+                    where=path,
+                    fix="convert it to one of the accepted formats, FLAC or WAV",
+                )
             _refuse_header(sound, path)
             yield sound
     except soundfile.LibsndfileError as error:
@@ -153,15 +164,19 @@ def _refuse_header(sound: soundfile.SoundFile, path: Path) -> None:
         )
 
 
-def _refuse_cut_wav(descriptor: int, path: Path) -> None:
-    """Compare a WAV file's declared size with the file's: libsndfile would shorten it silently."""
+def _refuse_cut_wav(descriptor: int, path: Path) -> bool:
+    """Compare a WAV file's declared size with the file's: libsndfile would shorten it silently.
+
+    Returns whether it is a WAV file whose size was compared.
+    """
     size = os.fstat(descriptor).st_size
     header = os.pread(descriptor, 12, 0)
-    if header[:4] != b"RIFF" or header[8:] != b"WAVE":
-        return
+    if header[:4] not in RIFF_ORDERS or header[8:] != b"WAVE":
+        return False
+    chunk_header = f"{RIFF_ORDERS[header[:4]]}4sI"
     place = 12
     while len(chunk := os.pread(descriptor, 8, place)) == 8:
-        name, length = struct.unpack("<4sI", chunk)
+        name, length = struct.unpack(chunk_header, chunk)
         place += 8
         if name == b"data":
             if place + length > size and length < UNKNOWN_RIFF_SIZE:
@@ -170,8 +185,9 @@ def _refuse_cut_wav(descriptor: int, path: Path) -> None:
                     where=path,
                     fix="fetch it again",
                 )
-            return
+            return True
         place += length + length % 2
+    return False
 
 
 def _read(

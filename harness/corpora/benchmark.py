@@ -7,6 +7,7 @@ side by side, before any audio is decoded.
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -172,7 +173,13 @@ def _need(folder: Path | None, variable: str, setting: str, what: str) -> Path:
             fix=f"set it, or the environment variable {variable}",
         )
     if not folder.is_dir():
-        raise ConfigError(f"no such folder: {folder}", where=setting, fix=f"mend it or {variable}")
+        # The variable wins over the file.
+        named = f"environment variable {variable}" if os.environ.get(variable) else None
+        raise ConfigError(
+            f"no such folder: {folder}",
+            where=named or f"params.yaml: {setting}",
+            fix="mend it" if named else f"mend it or {variable}",
+        )
     return folder
 
 

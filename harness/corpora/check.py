@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -43,16 +44,19 @@ def check(
     """Faults of the corpus at `corpus`; empty where there are none.
 
     Always: the manifest is well-formed and in C order, ids can be file names, genders are known and
-    the same for all of a speaker's utterances, the shards are there, no other shard is, and every
-    utterance lies within its shard without overlapping another. With `decode` also: the bytes of
-    every utterance have their recorded hash and decode to the recorded number of samples, mono, at
-    the recorded rate. Codes: manifest, id, order, speaker, gender, rate, hash, shard, place, audio.
+    the same for all of a speaker's utterances, the shards are there, no other shard is, every
+    utterance lies within its shard without overlapping another, and the files in a shard are the
+    manifest's, neither more nor less. With `decode` also: the bytes of every utterance have their
+    recorded hash and decode to the recorded number of samples, mono, at the recorded rate. Codes:
+    manifest, id, order, speaker, gender, rate, hash, shard, place, member, audio.
     """
     path = corpus / FILE_NAME
     try:
         manifest = read_manifest(path)
     except HarnessError as error:
         return [Problem("manifest", str(path), f"{error.what}; {error.fix}")]
+    if manifest.empty:
+        return [Problem("manifest", str(path), "names no utterance; make the corpus again")]
     problems = [*_check_columns(manifest, path), *_check_shards(manifest, corpus)]
     if decode:
         lost = {problem.where for problem in problems if problem.code == "shard"}
@@ -105,7 +109,9 @@ def _check_shards(manifest: pd.DataFrame, corpus: Path) -> list[Problem]:
             continue
         placed = rows.sort_values("offset", kind="stable")
         ends = placed["offset"] + placed["nbytes"]
-        outside = (placed["offset"] < 0) | (placed["nbytes"] <= 0) | (ends > shard.stat().st_size)
+        # Not by `ends`, which overflow where the numbers are absurd.
+        room = shard.stat().st_size - placed["nbytes"]
+        outside = (placed["offset"] < 0) | (placed["nbytes"] <= 0) | (placed["offset"] > room)
         overlapping = placed["offset"] < ends.shift(fill_value=0)
         for bad, message in (
             (outside, "lies outside its shard: it was cut short or replaced"),
@@ -114,11 +120,35 @@ def _check_shards(manifest: pd.DataFrame, corpus: Path) -> list[Problem]:
             if bad.any():
                 where = f"{shard}: utterance {placed.loc[bad, 'utterance'].iloc[0]!r}"
                 problems.append(Problem("place", where, message, int(bad.sum())))
+        if not (outside | overlapping).any():
+            problems.extend(_check_members(placed, shard))
     named = set(manifest["shard"])
     for shard in sorted(corpus.glob("*.tar")):
         if shard.name not in named:
-            problems.append(Problem("shard", str(shard), "not in the manifest; delete it"))
+            problems.append(
+                Problem("shard", str(shard), "not in the manifest, or its rows are missing there")
+            )
     return problems
+
+
+def _check_members(rows: pd.DataFrame, shard: Path) -> list[Problem]:
+    """Compare the files in a shard with the manifest's rows of it; reads the tar headers alone."""
+    try:
+        # Uncompressed, or nothing could be read by seeking.
+        with tarfile.open(shard, "r:") as tar:
+            members = {(one.name, one.offset_data, one.size) for one in tar}
+    except tarfile.TarError as error:
+        return [Problem("member", str(shard), f"not a whole tar archive ({error})")]
+    places = zip(rows["utterance"] + ".flac", rows["offset"], rows["nbytes"], strict=True)
+    listed = set(places)
+    return [
+        Problem("member", f"{shard}: {min(names)!r}", message, len(names))
+        for names, message in (
+            ([name for name, _, _ in listed - members], "is not in the shard as the manifest says"),
+            ([name for name, _, _ in members - listed], "is not in the manifest as it is stored"),
+        )
+        if names
+    ]
 
 
 _STORED_COLUMNS = ("utterance", "shard", "offset", "nbytes", "samples", "sample_rate", "sha256")
@@ -140,7 +170,8 @@ def _check_stored(stored: _Stored) -> Problem | None:
     """Read, hash and decode one utterance."""
     shard = stored.corpus / stored.shard
     where = f"{shard}: utterance {stored.utterance!r}"
-    if stored.offset < 0 or stored.nbytes <= 0:
+    room = shard.stat().st_size - stored.nbytes
+    if not 0 <= stored.offset <= room or stored.nbytes <= 0:
         return Problem("audio", where, "has no place to read it from")
     try:
         data = read_stored(shard, stored.offset, stored.nbytes, stored.sha256)

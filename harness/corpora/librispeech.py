@@ -123,6 +123,11 @@ def find_audio(root: Path, utterance: str) -> Path | None:
 
 def _place(path: Path, folder: Path) -> tuple[str, str]:
     """Speaker and chapter of a file, which its folders and its name must agree on."""
+    if not path.stem.isprintable():
+        # Bytes that are not UTF-8 come as such characters, and can be printed nowhere.
+        raise DataError(
+            "the file's name is not printable UTF-8", where=ascii(str(path)), fix="rename it"
+        )
     parts = path.relative_to(folder).parts
     if len(parts) != 3 or path.stem.split("-")[:-1] != list(parts[:2]):
         raise DataError(

@@ -95,7 +95,12 @@ def read_manifest(path: Path) -> pd.DataFrame:
                 chunksize=ROWS_AT_ONCE,
             ) as chunks:
                 manifest = pd.concat(list(chunks), ignore_index=True)
-    except (ValueError, pd.errors.ParserError, pd.errors.ParserWarning) as error:
+    except (
+        ValueError,
+        OverflowError,
+        pd.errors.ParserError,
+        pd.errors.ParserWarning,
+    ) as error:
         raise DataError(f"not a manifest: {error}", where=path, fix="make it again") from error
     if not _ends_with_line(path):
         raise DataError("the last line is cut off", where=path, fix="make it again")

@@ -5,7 +5,7 @@ are understood as "the audio of that file", everything else is refused.
 
     PATH
     flac -c -d -s PATH |
-    sox [-t TYPE] PATH -t wav [-r 16000] [-b 16] [-c 1] [-e signed-integer] - |
+    sox [-t flac|wav] PATH -t wav [-r 16000] [-b 16] [-c 1] [-e signed-integer] - |
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from harness.errors import ListError
 
 ACCEPTED = (
     "accepted: PATH; flac -c -d -s PATH |; "
-    "sox [-t TYPE] PATH -t wav [-r 16000] [-b 16] [-c 1] [-e signed-integer] - |"
+    "sox [-t flac|wav] PATH -t wav [-r 16000] [-b 16] [-c 1] [-e signed-integer] - |"
 )
 
 # Expanded or acted upon by a shell even inside double quotes, or wherever unquoted.
@@ -29,7 +29,8 @@ SHELL_OPERATORS = frozenset("();<>|&")
 OFFSET = re.compile(r":\d+$|\[[\d:,]*\]$")
 
 FLAC_OPTIONS = {"--decode": "d", "--stdout": "c", "--silent": "s"}
-SOX_INPUT_TYPES = ("flac", "wav", "sph", "ogg", "mp3")
+# What can be read, and no other.
+SOX_INPUT_TYPES = ("flac", "wav")
 # What may be said of sox's output: only what the store makes of every file anyway.
 SOX_OUTPUT = {
     "-t": ("wav",),

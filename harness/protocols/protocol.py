@@ -72,8 +72,8 @@ class Source:
 class Average:
     """How the EERs of one split become one number: the plain mean of the lists of `split`.
 
-    printed_from: decimals to which each EER is cut (truncated) before averaging in the published
-    table; None where full precision is averaged.
+    printed_from: decimals of the published averages, some of which (those of B4) were made from
+    EERs cut to that many and cut again; the others are rounded. None where nothing is published.
     """
 
     split: str

@@ -9,11 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import (
     Any,
-    ClassVar,
     Literal,
     TypeVar,
     Union,
-    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -37,27 +35,41 @@ class Loader(yaml.SafeLoader):
     """YAML without its traps: a name stands once, malformed scalars are errors with a line, and
     what YAML 1.1 alone takes for a date or a number of base 60 (`190:20:30`) is text."""
 
-    # Without the dates.
-    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, Any]]]] = {
-        first: [one for one in resolvers if one[0] != "tag:yaml.org,2002:timestamp"]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         """Checked here, because merged mappings (`<<`) are not yet spread: they may be overridden.
 
         Raises ConstructorError for a name that stands twice.
         """
-        node = cast(yaml.MappingNode, super().compose_mapping_node(anchor))
+        node = super().compose_mapping_node(anchor)
         seen = set()
         for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode):
-                if (key.tag, key.value) in seen:
-                    raise yaml.constructor.ConstructorError(
-                        None, None, f"{key.value!r} stands twice", key.start_mark
-                    )
-                seen.add((key.tag, key.value))
+            if _identity(key) in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{key.value!r} stands twice", key.start_mark
+                )
+            seen.add(_identity(key))
         return node
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Spread merged mappings: own names win, then those of the mapping merged first.
+
+        PyYAML 6.0.4 compares names by identity, and so lets either win. Raises ConstructorError.
+        """
+        own: dict[object, tuple[yaml.Node, yaml.Node]] = {}
+        merged: dict[object, tuple[yaml.Node, yaml.Node]] = {}
+        for key, value in node.value:
+            if key.tag != "tag:yaml.org,2002:merge":
+                own[_identity(key)] = (key, value)
+                continue
+            for source in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                if not isinstance(source, yaml.MappingNode):
+                    raise yaml.constructor.ConstructorError(
+                        None, None, "merged (`<<`) is what is not a mapping", source.start_mark
+                    )
+                self.flatten_mapping(source)
+                for pair in source.value:
+                    merged.setdefault(_identity(pair[0]), pair)
+        node.value = list((merged | own).values())
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         """A value. Raises ConstructorError where its text is none of its type."""
@@ -71,6 +83,16 @@ class Loader(yaml.SafeLoader):
             raise yaml.constructor.ConstructorError(
                 None, None, f"{node.value!r} is no {kind}", node.start_mark
             ) from error
+
+
+Loader.yaml_implicit_resolvers = {
+    first: [one for one in resolvers if one[0] != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _identity(key: yaml.Node) -> tuple[object, object]:
+    return (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else (key.tag, id(key))
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -93,7 +115,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 def parse_yaml(text: str, where: object) -> dict[str, Any]:
     """A YAML mapping; `where` names it in errors. Raises ConfigError with the malformed line."""
     try:
-        content = yaml.load(text, Loader)  # noqa: S506 - a SafeLoader
+        content = yaml.load(text, Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = "" if mark is None else f":{mark.line + 1}"

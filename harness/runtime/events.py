@@ -22,6 +22,20 @@ from harness.runtime.files import write_text
 KINDS = ("run", "metric", "artifact", "warning", "error", "done", "progress")
 FILE_NAME = "events.jsonl"
 
+# Fields that readers of the file rely on.
+REQUIRED: dict[str, dict[str, tuple[type, ...]]] = {
+    "run": {"stage": (str,), "key": (str,), "benchmark": (str,)},
+    "metric": {"name": (str,), "value": (int, float)},
+    "artifact": {"path": (str,)},
+    "warning": {"message": (str,)},
+    "error": {"message": (str,)},
+}
+OPTIONAL: dict[str, dict[str, tuple[type, ...]]] = {
+    "run": {"parameters": (dict,), "versions": (dict,), "datasets": (list,)},
+    "metric": {"step": (int,)},
+}
+DATASET_FIELDS = ("name", "digest", "context")
+
 Event = dict[str, Any]
 Listener = Callable[[Event], None]
 
@@ -53,15 +67,47 @@ class Events:
 
 
 def read_events(path: Path) -> Iterator[Event]:
-    """Events of a file, in order. Raises DataError on a line that is not an event."""
-    with path.open(encoding="utf-8") as stream:
+    """Events of a file, in order. Raises DataError on a line that is not an event, or lacks what
+    every event of its kind has."""
+    with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
+            where = f"{path}:{number}"
             try:
-                event = json.loads(line)
-            except json.JSONDecodeError as error:
+                event = json.loads(line.decode("utf-8"))
+            # ValueError: no JSON, no UTF-8, or an integer of thousands of digits.
+            except (ValueError, RecursionError) as error:
                 raise DataError(
-                    "not a JSON line", where=f"{path}:{number}", fix="run the stage again"
+                    "not a JSON line", where=where, fix="run the stage again"
                 ) from error
             if not isinstance(event, dict) or event.get("event") not in KINDS:
-                raise DataError("not an event", where=f"{path}:{number}", fix="run the stage again")
+                raise DataError("not an event", where=where, fix="run the stage again")
+            fault = _fault(event)
+            if fault is not None:
+                raise DataError(fault, where=where, fix="run the stage again")
             yield event
+
+
+def _fault(event: Event) -> str | None:
+    """What is wrong with an event's fields, if anything."""
+    kind = event["event"]
+    for name in REQUIRED.get(kind, {}):
+        if name not in event:
+            return f"{kind} event without {name!r}"
+    for name, types in (REQUIRED.get(kind, {}) | OPTIONAL.get(kind, {})).items():
+        if name in event and not _is_one(event[name], types):
+            return f"{kind} event whose {name} is {event[name]!r}"
+    for dataset in event.get("datasets", []) if kind == "run" else []:
+        if not isinstance(dataset, dict) or not all(
+            isinstance(dataset.get(name), str) for name in DATASET_FIELDS
+        ):
+            return f"run event with a dataset that lacks one of {', '.join(DATASET_FIELDS)}"
+    return None
+
+
+def _is_one(value: object, types: tuple[type, ...]) -> bool:
+    if isinstance(value, bool):
+        return False
+    # MLflow's databases hold integers of 64 bits.
+    return isinstance(value, types) and not (
+        isinstance(value, int) and not -(2**63) <= value < 2**63
+    )

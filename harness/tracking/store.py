@@ -33,6 +33,19 @@ EXPERIMENT_PREFIX = "harness/"
 LOCK_SECONDS = 60
 PORT_SECONDS = 4
 SQLITE_HEADER = b"SQLite format 3\x00"
+# A healthy database is not to be moved away: only damage warrants that.
+REMAKE = "move the file away and run `harness track import`"
+SQLITE_FIXES = {
+    "locked": "wait until the process that writes it has ended",
+    "disk is full": "free some space on its disk",
+    "disk I/O error": "check its disk",
+    "readonly": "check the owner and mode of the file and its folder",
+    "unable to open": "check the owner and mode of the file and its folder",
+    "schema": "run `mlflow db upgrade` on a copy of it",
+    "malformed": REMAKE,
+    "not a database": REMAKE,
+    "not an SQLite file": REMAKE,
+}
 DEFAULT_PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}
 
 
@@ -83,6 +96,7 @@ def open_store(settings: Tracking, root: Path = Path()) -> Store | None:
     if not settings.enabled:
         return None
     uri = store_uri(settings, root)
+    _require_address(uri)
     with quietly(BRIEF):
         try:
             from mlflow.tracking import MlflowClient
@@ -103,7 +117,7 @@ def open_store(settings: Tracking, root: Path = Path()) -> Store | None:
             raise TrackingError(
                 f"the MLflow store cannot be used ({reason(error)})",
                 where=redacted(uri),
-                fix=_fix(uri),
+                fix=_fix(uri, reason(error)),
             ) from error
     return Store(client, uri, database, artifacts)
 
@@ -113,7 +127,20 @@ def check_store(settings: Tracking, root: Path = Path()) -> None:
     open_store(settings, root)
 
 
-def _fix(uri: str) -> str:
+def _require_address(uri: str) -> None:
+    try:
+        _ = urlsplit(uri).port
+    except ValueError as error:
+        raise TrackingError(
+            f"not an address ({reason(error)})",
+            where=redacted(uri),
+            fix=f"mend {URI_VARIABLE if os.environ.get(URI_VARIABLE) else 'tracking.uri'}; "
+            "special characters of a password are written as %40",
+        ) from error
+
+
+def _fix(uri: str, why: str) -> str:
+    """What to do about a store that cannot be used because of `why`."""
     scheme = urlsplit(uri).scheme
     off = "set tracking.enabled: false in params.yaml"
     if os.environ.get(URI_VARIABLE):
@@ -121,7 +148,10 @@ def _fix(uri: str) -> str:
     if scheme in ("", "file"):
         return f"MLflow no longer writes plain folders: use sqlite:///{FOLDER}/{DATABASE}, or {off}"
     if scheme.startswith("sqlite"):
-        return f"move the file away and run `harness track import`, or {off}"
+        for words, fix in SQLITE_FIXES.items():
+            if words in why:
+                return f"{fix}, or {off}"
+        return f"try `sqlite3 FILE 'PRAGMA integrity_check'`, or {off}"
     return f"start the server, or {off}"
 
 
@@ -149,10 +179,17 @@ def _prepare(uri: str, root: Path, stack: ExitStack) -> tuple[Path | None, Path 
         if database.is_file() and database.stat().st_size:
             with database.open("rb+") as stream:
                 if stream.read(len(SQLITE_HEADER)) != SQLITE_HEADER:
-                    raise TrackingError("not an SQLite file", where=database, fix=_fix(uri))
+                    why = "not an SQLite file"
+                    raise TrackingError(why, where=database, fix=_fix(uri, why))
             _relocate(database)
         else:
             _initialise(database)
+    except TimeoutError as error:
+        raise TrackingError(
+            f"another process has held its lock for {LOCK_SECONDS} s",
+            where=database,
+            fix="wait until that process has ended",
+        ) from error
     except OSError as error:
         raise TrackingError(
             f"cannot write the MLflow store ({error.strerror or reason(error)})",

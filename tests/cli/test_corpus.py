@@ -72,3 +72,10 @@ def test_check_reports_problems_and_fails(
     capsys.readouterr()
     assert run("check", "c") == 1
     assert capsys.readouterr().out == "shard: c/c-000000.tar: no such shard; run `dvc checkout`\n"
+
+
+@pytest.mark.parametrize("number", ["-1", "0", "1025", "two", "1.5", "²"])
+def test_impossible_number_of_workers(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run("check", "c", "--workers", number)
+    assert f"{number!r} is not a number from 1 to 1024" in capsys.readouterr().err

@@ -63,11 +63,27 @@ def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("eer", "arguments", "status", "verdict"),
     [
-        (22.0, [], 0, "identical (1 EER averages, band 2 points)"),
-        (23.5, [], 0, "within the band (1 EER averages, band 2 points)"),
-        (23.5, ["demo", "--rev", "HEAD"], 0, "within the band (1 EER averages, band 2 points)"),
-        (23.5, ["--band", "1.25"], 1, "different (1 EER averages, band 1.25 points)"),
-        (25.0, [], 1, "different (1 EER averages, band 2 points)"),
+        (22.0, [], 0, "identical (1 EER averages, band 2 points; 0 lists, band 4 points)"),
+        (23.5, [], 0, "within the band (1 EER averages, band 2 points; 0 lists, band 4 points)"),
+        (
+            23.5,
+            ["demo", "--rev", "HEAD"],
+            0,
+            "within the band (1 EER averages, band 2 points; 0 lists, band 4 points)",
+        ),
+        (
+            23.5,
+            ["--band", "1.25"],
+            1,
+            "different (1 EER averages, band 1.25 points; 0 lists, band 2.5 points)",
+        ),
+        (
+            22.0,
+            ["--list-band", "3"],
+            0,
+            "identical (1 EER averages, band 2 points; 0 lists, band 3 points)",
+        ),
+        (25.0, [], 1, "different (1 EER averages, band 2 points; 0 lists, band 4 points)"),
     ],
 )
 def test_status_and_verdict(
@@ -90,6 +106,7 @@ def test_status_and_verdict(
         (["--rev", "v9"], "harness: revision 'v9': git finds no such commit"),
         (["vpac2025"], "harness: dvc.lock at HEAD: no stage of vpac2025"),
         (["--band", "-1"], "harness: --band: a band of -1.0 points; give 0 to 100 points"),
+        (["--list-band", "101"], "harness: --list-band: a band of 101.0 points; give 0 to 100"),
     ],
 )
 def test_what_cannot_be_compared(
@@ -100,3 +117,21 @@ def test_what_cannot_be_compared(
     assert captured.out == ""
     assert captured.err.startswith(message)
     assert captured.err.count("\n") == 1
+
+
+def test_stale_results_are_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    lock = Path("dvc.lock")
+    lock.write_text(lock.read_text() + "    deps:\n    - path: code.py\n      md5: 0123456789\n")
+    assert main(["diff-lock"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == (
+        "harness: rebuilt results are stale: compare@demo: deps code.py 01234567 -> none; "
+        "run `dvc repro`\n"
+    )
+
+
+def test_help_says_what_it_reads(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["diff-lock", "--help"])
+    assert "50 GB" in capsys.readouterr().out

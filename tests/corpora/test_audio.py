@@ -184,6 +184,47 @@ def test_cut_wav_is_refused_although_libsndfile_would_not(tmp_path: Path, kept: 
         duration_16k(path)
 
 
+@pytest.mark.parametrize("kept", [1.0, 0.6])
+@pytest.mark.parametrize(
+    ("name", "subtype"),
+    [
+        ("AIFF", "PCM_16"),
+        ("AU", "PCM_16"),
+        ("W64", "PCM_16"),
+        ("RF64", "PCM_16"),
+        ("NIST", "PCM_16"),
+        ("OGG", "VORBIS"),
+        ("MP3", "MPEG_LAYER_III"),
+    ],
+)
+def test_format_that_may_be_cut_unnoticed_is_refused(
+    tmp_path: Path, name: str, subtype: str, kept: float
+) -> None:
+    path = tmp_path / "a.wav"
+    soundfile.write(str(path), noise(20_000), 16_000, format=name, subtype=subtype)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * kept)])
+    for reader in (read_audio, duration_16k):
+        with pytest.raises(AudioError, match=rf"its format is {name}.*formats, FLAC or WAV$"):
+            reader(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "subtype", "endian"),
+    [("WAV", "PCM_16", "BIG"), ("WAVEX", "PCM_16", "FILE"), ("WAV", "ULAW", "FILE")],
+)
+def test_every_kind_of_wav_is_read_whole_or_not_at_all(
+    tmp_path: Path, name: str, subtype: str, endian: str
+) -> None:
+    path = tmp_path / "a"
+    samples = np.zeros(20_000, dtype=np.int16)
+    soundfile.write(str(path), samples, 16_000, format=name, subtype=subtype, endian=endian)
+    np.testing.assert_array_equal(read_audio(path).samples, samples)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(AudioError, match="cut short"):
+        read_audio(path)
+
+
 def test_wav_of_unknown_length_from_a_pipe_is_read(tmp_path: Path) -> None:
     samples = noise(1_000)
     path = write(tmp_path / "a.wav", samples)

@@ -273,6 +273,21 @@ def test_part_of_the_excerpt_is_stored_and_only_training_is_cut(test_data: Path)
 # --- the official lists ---------------------------------------------------------------------------
 
 
+def test_wrong_folder_is_blamed_on_what_set_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HARNESS_LIBRISPEECH", raising=False)
+    folders = Folders(librispeech=Path("/nowhere"))
+    with pytest.raises(
+        ConfigError, match=r"^params\.yaml: sources\.librispeech: no such folder: /n"
+    ):
+        run(load("libri-mini"), folders)
+    monkeypatch.setenv("HARNESS_LIBRISPEECH", "/nowhere")
+    with pytest.raises(
+        ConfigError,
+        match=r"^environment variable HARNESS_LIBRISPEECH: no such folder: /nowhere; mend it$",
+    ):
+        run(load("libri-mini"), folders)
+
+
 def test_official_without_lists(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError, match=r"sources\.lists: where is the official .*HARNESS_LISTS$"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import io
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,6 +83,8 @@ def test_malformed_manifest_is_a_problem(corpus: Path) -> None:
         ("offset", -1, (0,), "place", "lies outside its shard"),
         ("nbytes", 10**9, (2,), "place", "lies outside its shard"),
         ("nbytes", 0, (1,), "place", "lies outside its shard"),
+        ("offset", 2**63 - 1, (5,), "place", "lies outside its shard"),
+        ("nbytes", 2**63 - 1, (5,), "place", "lies outside its shard"),
         ("nbytes", 9_000, (0,), "place", "overlaps"),
     ],
 )
@@ -88,9 +92,11 @@ def test_faults_of_metadata_are_found_without_decoding(
     corpus: Path, column: str, value: object, rows: tuple[int, ...], code: str, message: str
 ) -> None:
     change(corpus, put(column, value, *rows))
-    (problem,) = check(corpus)
+    problem, *others = check(corpus)
     assert problem.code == code
     assert message in problem.message
+    # A file in the shard still has the name that the manifest had.
+    assert set(codes(others)) == ({"member"} if column == "utterance" else set())
     assert problem.count == (3 if "both" in message else len(rows))
 
 
@@ -101,6 +107,55 @@ def test_missing_and_foreign_shards_are_problems(corpus: Path) -> None:
         ("shard", "c-000000.tar"),
         ("shard", "c-000009.tar"),
     ]
+
+
+@pytest.mark.parametrize("decode", [False, True])
+def test_rows_that_are_missing_from_the_manifest(corpus: Path, decode: bool) -> None:
+    path = corpus / "manifest.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:1] + lines[2:3] + lines[4:]), encoding="utf-8")
+    (problem,) = check(corpus, decode)
+    assert (problem.code, problem.count) == ("member", 2)
+    assert problem.where == f"{corpus / 'c-000000.tar'}: 'u000.flac'"
+    assert problem.message == "is not in the manifest as it is stored"
+    path.write_text(lines[0], encoding="utf-8")
+    (problem,) = check(corpus, decode)
+    assert (problem.code, problem.message) == (
+        "manifest",
+        "names no utterance; make the corpus again",
+    )
+
+
+def test_row_that_is_not_as_stored(corpus: Path) -> None:
+    size = int(read_manifest(corpus / "manifest.tsv")["nbytes"][4])
+    change(corpus, put("nbytes", size - 1, 4))
+    missing, surplus = check(corpus)
+    assert missing.where == surplus.where == f"{corpus / 'c-000001.tar'}: 'u004.flac'"
+    assert missing.message == "is not in the shard as the manifest says"
+
+
+def test_shard_that_is_no_archive(corpus: Path) -> None:
+    shard = corpus / "c-000001.tar"
+    shard.write_bytes(bytes(range(256)) * (shard.stat().st_size // 256))
+    (problem,) = check(corpus)
+    assert (problem.code, problem.where) == ("member", str(shard))
+    assert "not a whole tar archive" in problem.message
+
+
+def test_absurd_place_is_not_read(corpus: Path) -> None:
+    change(corpus, put("nbytes", 2**62, 5))
+    assert codes(check(corpus, decode=True)) == ["place", "audio"]
+
+
+def test_number_beyond_64_bits_is_a_problem(corpus: Path) -> None:
+    path = corpus / "manifest.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    fields = lines[1].split("\t")
+    fields[4] = "99999999999999999999"
+    path.write_text("".join([lines[0], "\t".join(fields), *lines[2:]]), encoding="utf-8")
+    (problem,) = check(corpus)
+    assert problem.code == "manifest"
+    assert "not a manifest" in problem.message
 
 
 def test_shard_outside_the_corpus_is_not_read(corpus: Path) -> None:
@@ -146,8 +201,11 @@ def test_number_of_workers_changes_nothing(corpus: Path, workers: int) -> None:
 def store_bytes(folder: Path, data: bytes) -> Path:
     """A corpus of one utterance whose bytes are what they are, correctly recorded."""
     folder.mkdir()
-    (folder / "c.tar").write_bytes(data)
-    row = ("u", "s", "f", "c.tar", 0, len(data), SAMPLES, 16_000, sha256_bytes(data), "")
+    info = tarfile.TarInfo("u.flac")
+    info.size = len(data)
+    with tarfile.open(folder / "c.tar", "w", format=tarfile.GNU_FORMAT) as tar:
+        tar.addfile(info, io.BytesIO(data))
+    row = ("u", "s", "f", "c.tar", 512, len(data), SAMPLES, 16_000, sha256_bytes(data), "")
     columns = "utterance speaker gender shard offset nbytes samples sample_rate sha256 text"
     write_manifest(pd.DataFrame([row], columns=columns.split()), folder / "manifest.tsv")
     return folder

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -173,3 +174,10 @@ def test_real_excerpt_is_imported_bit_exactly(test_data: Path, tmp_path: Path) -
         original, rate = soundfile.read(str(recording.path), dtype="int16")
         assert rate == 16_000
         np.testing.assert_array_equal(corpus.read(recording.utterance), original)
+
+
+def test_name_that_is_not_utf8_is_named(root: Path) -> None:
+    folder = root / "dev-clean/7/91"
+    (folder / "7-91-0000.flac").rename(folder / os.fsdecode(b"7-91-\xff.flac"))
+    with pytest.raises(DataError, match=r"7-91-.udcff\.flac': the file's name is not .*UTF-8"):
+        index_subset(root, "dev-clean")

@@ -39,6 +39,8 @@ def test_accepted_entries(entry: str, path: str) -> None:
     [
         "cat a.wav |",
         "sph2pipe -f wav a.sph |",
+        "sox -t mp3 a.mp3 -t wav - |",
+        "sox -t sph a.sph -t wav - |",
         "ffmpeg -i a.mp3 -f wav - |",
         "bash -c 'flac -c -d a.flac' |",
         "|",

@@ -41,12 +41,12 @@ class Repository:
         for command in ("git init -q", "git add -A", "git commit -qm files"):
             self.run(*command.split())
 
-    def run(self, *command: str, code: int = 0) -> str:
+    def run(self, *command: str, code: int = 0, environment: dict[str, str] | None = None) -> str:
         """Output of a command that must end with `code`."""
         done = subprocess.run(
             command,
             cwd=self.path,
-            env=self.environment,
+            env=environment or self.environment,
             capture_output=True,
             text=True,
             check=False,

@@ -148,11 +148,20 @@ def test_bad_settings_stop_before_any_work(demo: Repository) -> None:
             "harness: params.yaml: attackers.ecapa-demo: unknown name 'epoch'; "
             "did you mean 'epochs'?\n"
         )
-        tracking = text.replace("uri: null", "uri: http://127.0.0.1:9")
-        params.write_text(tracking, encoding="utf-8")
-        output = demo.run("harness", "stage", "train", "demo", "orig", "ecapa-demo", "1986", code=1)
-        assert output.startswith("harness: ")
-        assert "tracking.enabled: false" in output
-        assert output.count("\n") == 1
+        # Training would need the store: the stages before it already say so.
+        params.write_text(text.replace("uri: null", "uri: http://127.0.0.1:9"), encoding="utf-8")
+        for stage in (("anonymize", "demo", "b2"), ("train", "demo", "orig", "ecapa-demo", "1986")):
+            output = demo.run("harness", "stage", *stage, code=1)
+            assert output.startswith("harness: ")
+            assert "tracking.enabled: false" in output
+            assert output.count("\n") == 1
+        params.write_text(text.replace("device: auto", "device: cuda"), encoding="utf-8")
+        environment = demo.environment | {"CUDA_VISIBLE_DEVICES": ""}
+        output = demo.run(
+            "harness", "stage", "anonymize", "demo", "b2", code=1, environment=environment
+        )
+        assert output == (
+            "harness: params.yaml: runtime.device: there is no CUDA device; use auto or cpu\n"
+        )
     finally:
         params.write_text(text, encoding="utf-8")

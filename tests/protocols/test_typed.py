@@ -111,6 +111,18 @@ def test_yaml_file(tmp_path: Path) -> None:
         (b"- 1\n- 2\n", r"p\.yaml: not a mapping of names to values"),
         (b"", r"p\.yaml: not a mapping of names to values"),
         (b"a: \xff\n", r"p\.yaml: not UTF-8"),
+        (b"a: 1\nseed: 0x_\n", r"p\.yaml:2: not valid YAML \('0x_' is no int\); mend that line"),
+        (b"a: 0b_\n", r"p\.yaml:1: not valid YAML \('0b_' is no int\)"),
+        (b"a: !!int abc\n", r"p\.yaml:1: not valid YAML \('abc' is no int\)"),
+        (b"a: !!int ''\n", r"p\.yaml:1: not valid YAML \('' is no int\)"),
+        (b"a:\n- !!float abc\n", r"p\.yaml:2: not valid YAML \('abc' is no float\)"),
+        (b"a: !!bool maybe\n", r"p\.yaml:1: not valid YAML \('maybe' is no bool\)"),
+        (b"a: !!timestamp x\n", r"p\.yaml:1: not valid YAML \('x' is no timestamp\)"),
+        (b"a: " + 3000 * b"[" + 3000 * b"]", r"p\.yaml: nested too deeply; mend the file"),
+        (b"a: 1\nb: 2\na: 3\n", r"p\.yaml:3: not valid YAML \('a' stands twice\)"),
+        (b"a:\n  x: 1\n  'x': 1\n", r"p\.yaml:3: not valid YAML \('x' stands twice\)"),
+        (b"a: 1\n<<: [2]\n", r"p\.yaml:2: not valid YAML \(merged .* not a mapping\)"),
+        (b"a: &a {<<: *a}\n", r"p\.yaml: nested too deeply"),
         (b"!!python/object/apply:os.getcwd []\n", r"p\.yaml:1: not valid YAML"),
     ],
 )
@@ -119,6 +131,44 @@ def test_malformed_file(tmp_path: Path, content: bytes, message: str) -> None:
     path.write_bytes(content)
     with pytest.raises(ConfigError, match=message):
         read_yaml(path)
+
+
+def test_merged_names_may_be_overridden_and_built_upon() -> None:
+    # One letter, and more: Python holds the former once, which PyYAML 6.0.4 takes for a sign.
+    for one, two in (("a", "b"), ("alpha", "beta")):
+        text = (
+            f"{{x: &x {{{one}: 1, {two}: 2}}, y: &y {{<<: *x, {one}: 3}}, "
+            f"z: {{<<: *y, {two}: 4}}, w: {{<<: [*y, *x]}}}}"
+        )
+        assert parse_yaml(text, "f") == {
+            "x": {one: 1, two: 2},
+            "y": {one: 3, two: 2},
+            "z": {one: 3, two: 4},
+            "w": {one: 3, two: 2},
+        }
+
+
+def test_what_only_yaml_1_1_takes_for_numbers_and_dates_is_text() -> None:
+    text = "a: 190:20:30\nb: 1:30.5\nc: 2024-13-45\nd: 2024-01-02\n"
+    assert list(parse_yaml(text, "f").values()) == [
+        "190:20:30",
+        "1:30.5",
+        "2024-13-45",
+        "2024-01-02",
+    ]
+    assert parse_yaml("{a: 0x1F, b: 1_000, c: .5, d: yes, e: null, f: .inf}", "f") == {
+        "a": 31,
+        "b": 1000,
+        "c": 0.5,
+        "d": True,
+        "e": None,
+        "f": float("inf"),
+    }
+
+
+def test_folder_is_not_a_file(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot be read \(Is a directory\); name a file"):
+        read_yaml(tmp_path)
 
 
 def test_missing_file(tmp_path: Path) -> None:

@@ -183,6 +183,37 @@ def test_table_reads_back_exactly(tmp_path: Path) -> None:
     assert ev.to_csv(back) == path.read_text()
 
 
+def test_names_that_look_like_numbers_stay_names(tmp_path: Path) -> None:
+    names = dict.fromkeys(ev.COLUMNS, "007") | {"seed": 7, "eer_percent": 25.0, "misses": 2}
+    table = pd.DataFrame([names])
+    path = tmp_path / "t.csv"
+    path.write_text(ev.to_csv(table))
+    row = ev.read_table(path, ev.COLUMNS).iloc[0].to_dict()
+    numbers = {"seed", "n_target", "n_nontarget", "eer_percent", "threshold"}
+    numbers |= {"misses", "false_alarms"}
+    assert {name for name, value in row.items() if value == "007"} == set(ev.COLUMNS) - numbers
+    assert (row["seed"], row["eer_percent"], row["misses"]) == (7, 25.0, 2)
+    path.write_text("curve,miss_rate\n1,0.5\n")
+    assert ev.read_table(path, ["curve"]).iloc[0].to_list() == ["1", 0.5]
+
+
+# B4 at full precision, from the organizers' result files, and Table 3 of the plan.
+@pytest.mark.parametrize(
+    ("f", "m", "printed", "rounded"),
+    [(29.378, 31.155, 30.26, "30.27"), (34.378, 31.056, 32.71, "32.72")],
+)
+def test_average_as_published(f: float, m: float, printed: float, rounded: str) -> None:
+    assert ev.published_average([f, m], 2) == printed
+    assert f"{(f + m) / 2:.2f}" == rounded
+
+
+def test_cutting_is_not_fooled_by_binary_fractions() -> None:
+    # 29.37 and 0.29 lie below their decimals in floating point; (0.1 + 0.2) lies above.
+    assert ev.published_average([29.369999999999997], 2) == 29.37
+    assert ev.published_average([0.29, 0.1 + 0.2], 2) == 0.29
+    assert ev.published_average([0.299, 0.299], 1) == 0.2
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

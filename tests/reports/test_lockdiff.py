@@ -39,6 +39,7 @@ class Result:
     def __init__(self) -> None:
         self.eers: dict[tuple[str, str], float] = dict(EERS)
         self.trials = "list 1"
+        self.lists: dict[tuple[str, str, str], float] = {}
         self.outs: dict[str, str] = {}
         self.alpha_min = 0.5
         self.without: str | None = None
@@ -60,7 +61,8 @@ class Result:
             for gender in "fm":
                 eer += (
                     f"demo,{system},ecapa,1986,{scenario},o,a,a,demo,test,{gender},"
-                    f"60,660,{value},0.5,6,66,{self.trials}\n"
+                    f"60,660,{self.lists.get((system, scenario, gender), value)},0.5,6,66,"
+                    f"{self.trials}\n"
                 )
         tables = {"averages.csv": averages, "eer.csv": eer}
         for name, text in tables.items():
@@ -77,16 +79,29 @@ class Result:
             for out in outs:
                 hashed = md5(tables[Path(out).name]) if out.endswith(".csv") else self.md5(out)
                 stages[stage]["outs"].append({"path": out, "hash": "md5", "md5": hashed})
-                if not out.endswith(".csv"):
-                    (root / out).mkdir(parents=True, exist_ok=True)
-        stages["anonymize@demo-b2"]["params"] = {
-            "params.yaml": {"anonymizers.b2": {"type": "mcadams", "alpha_min": self.alpha_min}}
+        for path in [path for deps, outs in STAGES.values() for path in (*deps, *outs)]:
+            if not path.endswith(".csv"):
+                file = root / path if path.endswith(".py") else root / path / "content"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(path + self.outs.get(path, ""))
+        settings = {"type": "mcadams", "alpha_min": self.alpha_min}
+        stages["anonymize@demo-b2"]["params"] = {"params.yaml": {"anonymizers.b2": settings}}
+        stages["compare@demo"]["params"] = {"params.yaml": {"benchmark.seeds": [1986]}}
+        block = {"name": "demo", "seeds": [1986]}
+        parameters = {
+            "benchmarks": {"demo": block, "large": {"name": "large", "seeds": [1, 2]}},
+            "benchmark": block,
+            "anonymizers": {"b2": settings, "other": {"type": "original"}},
         }
+        (root / "params.yaml").write_text(yaml.safe_dump(parameters))
         lock = {"schema": "2.0", "stages": stages}
         (root / "dvc.lock").write_text(yaml.safe_dump(lock, sort_keys=False))
 
     def md5(self, path: str) -> str:
-        return md5(path + self.outs.get(path, ""))
+        content = md5(path + self.outs.get(path, ""))
+        if path.endswith(".py"):
+            return content
+        return md5(f'[{{"md5": "{content}", "relpath": "content"}}]') + ".dir"
 
 
 def git(root: Path, *arguments: str) -> str:
@@ -110,9 +125,12 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
-def run(root: Path, band: float = 2.0, revision: str = "HEAD") -> Comparison:
+def run(
+    root: Path, band: float = 2.0, revision: str = "HEAD", list_band: float | None = None
+) -> Comparison:
     committed = from_commit("demo", RESULTS, revision, root)
-    return compare(committed, from_workspace("demo", RESULTS, root), RESULTS, band)
+    rebuilt = from_workspace("demo", RESULTS, root)
+    return compare(committed, rebuilt, RESULTS, band, list_band)
 
 
 def statuses(comparison: Comparison) -> dict[str, str]:
@@ -125,7 +143,9 @@ def test_same_bytes_are_identical(repository: Path) -> None:
     assert [(stage.name, stage.status) for stage in comparison.stages] == [
         (name, "identical") for name in STAGES
     ]
-    assert to_text(comparison).endswith("\n\nverdict: identical (3 EER averages, band 2 points)\n")
+    assert to_text(comparison).endswith(
+        "\n\nverdict: identical (3 EER averages, band 2 points; 6 lists, band 4 points)\n"
+    )
 
 
 def test_retrained_attacker_is_within_the_band(repository: Path) -> None:
@@ -159,6 +179,44 @@ def test_move_beyond_the_band_is_different(repository: Path) -> None:
     assert run(repository, band=2.1).verdict == "within the band"
 
 
+def test_opposite_moves_of_the_lists_do_not_cancel(repository: Path) -> None:
+    result = Result()
+    result.change("score@demo-b2")
+    result.lists = {("b2", "semi-informed", "f"): 32.0, ("b2", "semi-informed", "m"): 12.0}
+    result.write(repository)
+    comparison = run(repository)
+    assert {move.points for move in comparison.moves} == {0}
+    assert comparison.verdict == "different"
+    assert statuses(comparison)["score"] == "different"
+    text = to_text(comparison)
+    assert "EER averages in percent" not in text
+    assert "\nEERs of single lists in percent that differ; band 4 points:\n" in text
+    for gender, values in {"f": "32.000 (+10.000)", "m": "12.000 (-10.000)"}.items():
+        key = f"b2 ecapa 1986 semi-informed demo test {gender}"
+        assert f"  {key}: 22.000 -> {values}  outside the band\n" in text
+
+
+@pytest.mark.parametrize(
+    ("eer", "band", "list_band", "verdict"),
+    [
+        (26.0, 2.0, None, "within the band"),
+        (26.001, 2.0, None, "different"),
+        (26.001, 2.1, None, "within the band"),
+        (26.001, 2.0, 4.5, "within the band"),
+        (25.0, 2.0, 1.0, "different"),
+        (float("nan"), 100.0, 100.0, "different"),
+    ],
+)
+def test_band_of_a_list(
+    repository: Path, eer: float, band: float, list_band: float | None, verdict: str
+) -> None:
+    result = Result()
+    result.change("score@demo-b2")
+    result.lists = {("b2", "semi-informed", "f"): eer}
+    result.write(repository)
+    assert run(repository, band, list_band=list_band).verdict == verdict
+
+
 @pytest.mark.parametrize(
     ("eer", "band", "verdict"),
     [
@@ -181,6 +239,10 @@ def test_edge_of_the_band(repository: Path, eer: float, band: float, verdict: st
 
 def test_eer_that_is_no_number(repository: Path) -> None:
     result = Result()
+    result.lists["orig", "original", "f"] = "n/a"  # type: ignore[assignment]
+    result.write(repository)
+    with pytest.raises(DataError, match=r"eer\.csv beside dvc\.lock: an EER is no number"):
+        run(repository)
     result.eers["orig", "original"] = "n/a"  # type: ignore[assignment]
     result.write(repository)
     with pytest.raises(DataError, match=r"averages\.csv beside dvc\.lock: an EER is no number"):
@@ -261,6 +323,88 @@ def test_comparison_with_an_older_commit(repository: Path) -> None:
 def test_band_must_be_points(repository: Path, band: float) -> None:
     with pytest.raises(ConfigError, match=r"--band: a band of \S+ points; give 0 to 100 points"):
         run(repository, band)
+
+
+def test_band_of_lists_must_be_points(repository: Path) -> None:
+    with pytest.raises(ConfigError, match=r"--list-band: a band of -1 points; give 0 to 100"):
+        run(repository, list_band=-1)
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "message"),
+    [
+        ("harness/voices.py", "edited", r"corpus@demo: deps harness/voices\.py \w{8} -> \w{8}"),
+        ("harness/voices.py", None, r"corpus@demo: deps harness/voices\.py \w{8} -> none"),
+        # Made by one stage, read by the next: the first is named.
+        (
+            "data/demo/corpus/content",
+            "edited",
+            r"corpus@demo: data/demo/corpus has md5 \w{32}\.dir",
+        ),
+        ("data/demo/corpus/more", "", r"corpus@demo: data/demo/corpus has md5 \w{32}\.dir \(exp"),
+        ("models/demo/b2/content", "bits", r"train@demo-b2: models/demo/b2 has md5 .* \(expected "),
+        ("results/demo/scores/b2/content", None, "score@demo-b2: results/demo/scores/b2 has md5"),
+    ],
+)
+def test_files_that_are_not_the_locked_ones(
+    repository: Path, path: str, content: str | None, message: str
+) -> None:
+    if content is None:
+        (repository / path).unlink()
+    else:
+        (repository / path).write_text(content)
+    with pytest.raises(
+        IntegrityError, match=f"^rebuilt results are stale: {message}.*; run `dvc repro`$"
+    ):
+        run(repository)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("alpha_min: 0.5", "alpha_min: 0.6", "anonymize@demo-b2: params anonymizers.b2.alpha_min"),
+        ("alpha_min: 0.5", "alpha_min: 0.5\n    alpha_max: 1", "params .*alpha_max none -> 1"),
+        ("- 1986", "- 1987", r"compare@demo: params benchmark\.seeds \[1986\] -> \[1987\]"),
+        ("  b2:", "  b9:", r"anonymize@demo-b2: params anonymizers\.b2\.alpha_min 0\.5 -> none"),
+    ],
+)
+def test_parameters_that_are_not_the_locked_ones(
+    repository: Path, old: str, new: str, message: str
+) -> None:
+    path = repository / "params.yaml"
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(IntegrityError, match=f"^rebuilt results are stale: .*{message}"):
+        run(repository)
+
+
+def test_parameters_that_no_stage_reads_may_change(repository: Path) -> None:
+    path = repository / "params.yaml"
+    path.write_text(path.read_text().replace("type: original", "type: noise"))
+    assert run(repository).verdict == "identical"
+
+
+def test_another_benchmark_may_be_chosen(repository: Path) -> None:
+    path = repository / "params.yaml"
+    parameters = yaml.safe_load(path.read_text())
+    parameters["benchmark"] = parameters["benchmarks"]["large"]
+    path.write_text(yaml.safe_dump(parameters))
+    assert run(repository).verdict == "identical"
+    parameters["benchmarks"]["demo"]["seeds"] = [1987]
+    path.write_text(yaml.safe_dump(parameters))
+    with pytest.raises(IntegrityError, match=r"params benchmark\.seeds \[1986\] -> \[1987\]"):
+        run(repository)
+
+
+def test_only_the_first_stages_are_made_again(repository: Path) -> None:
+    # The lock's entry of `anonymize` still names the corpus that it read.
+    result = Result()
+    result.change("corpus@demo")
+    result.write(repository)
+    lock = yaml.safe_load((repository / "dvc.lock").read_text())
+    lock["stages"]["anonymize@demo-b2"]["deps"][0]["md5"] = Result().md5("data/demo/corpus")
+    (repository / "dvc.lock").write_text(yaml.safe_dump(lock, sort_keys=False))
+    with pytest.raises(IntegrityError, match="anonymize@demo-b2: deps data/demo/corpus"):
+        run(repository)
 
 
 def test_fresh_clone_has_rebuilt_nothing(repository: Path, tmp_path: Path) -> None:

@@ -98,11 +98,24 @@ def test_values_and_defaults(path: Path) -> None:
         ("anonymizers.b2", {"alpha_min": 0.5}, r"'b2' has no type; add `type:`"),
         ("anonymizers.b2", "mcadams", r"anonymizers\.b2: expected a mapping, found 'mcadams'"),
         ("seed", "x", r"params\.yaml\.seed: expected int, found 'x'"),
-        ("runtime.threads", 0, r"params\.yaml: runtime\.threads: 0 is not possible; use 1 or more"),
+        ("runtime.threads", 0, r"params\.yaml: runtime\.threads: 0 is not possible; use 1 to 1024"),
         ("runtime.threads", -2, r"runtime\.threads: -2 is not possible"),
         ("runtime.threads", "two", r"runtime\.threads: expected int, found 'two'"),
         ("runtime.threads", True, r"runtime\.threads: expected int, found True"),
+        ("runtime.threads", 1025, r"runtime\.threads: 1025 is not possible; use 1 to 1024"),
         ("runtime.workers", 0, r"runtime\.workers: 0 is not possible"),
+        ("seed", -1, r"params\.yaml: seed: -1 is not a seed; use 0 to 4294967295"),
+        ("seed", 2**32, r"params\.yaml: seed: 4294967296 is not a seed"),
+        ("benchmark.seeds", [1, -1], r"params\.yaml: benchmark\.seeds: -1 is not a seed"),
+        ("benchmarks.demo.seeds", [2**32], r"benchmarks\.demo\.seeds: 4294967296 is not a seed"),
+        ("anonymizers.a/b", {"type": "original"}, r"anonymizers: 'a/b' cannot be a name; begin"),
+        ("attackers.-x", {"type": "ecapa"}, r"params\.yaml: attackers: '-x' cannot be a name"),
+        ("attackers.é", {"type": "ecapa"}, r"params\.yaml: attackers: 'é' cannot be a name"),
+        (
+            "anonymizers.orig",
+            {"type": "mcadams"},
+            r"anonymizers\.orig\.type: orig is the original speech; its type must be original;",
+        ),
         (
             "runtime.device",
             "gpu",
@@ -125,6 +138,20 @@ def test_missing_part(path: Path) -> None:
         ConfigError, match=r"params\.yaml: 'attackers' is missing; add `attackers:`"
     ):
         load(path)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a b", "a\nb"])
+def test_name_that_could_leave_its_folder(path: Path, name: str) -> None:
+    values = content()
+    values["benchmarks"][name] = values["benchmark"]
+    path.write_text(yaml.safe_dump(values))
+    with pytest.raises(ConfigError, match=r"params\.yaml: benchmarks: '.*' cannot be a name"):
+        load(path)
+
+
+def test_largest_seed_is_possible(path: Path) -> None:
+    write(path, "seed", 2**32 - 1)
+    assert load(path).seed == 4_294_967_295
 
 
 def test_syntax_error_gives_the_line(path: Path) -> None:

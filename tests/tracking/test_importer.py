@@ -99,6 +99,23 @@ def test_damaged_file_is_named(store: Store, repository: Path, files: list[Path]
         import_runs(store, repository)
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b'{"event": "metric", "name": "x"}', "events.jsonl:4: metric event without 'value'"),
+        (b'{"event": "run", "stage": "s"}', "events.jsonl:4: run event without 'key'"),
+        (b'{"event": "\xff"}', "events.jsonl:4: not a JSON line"),
+    ],
+)
+def test_malformed_event_is_named(
+    store: Store, repository: Path, files: list[Path], line: bytes, message: str
+) -> None:
+    with files[0].open("ab") as stream:
+        stream.write(line)
+    with pytest.raises(DataError, match=message):
+        import_runs(store, repository)
+
+
 def test_store_that_fails_is_one_line(store: Store, repository: Path, files: list[Path]) -> None:
     store.client.delete_experiment(store.experiment("demo"))
     with pytest.raises(TrackingError, match="experiment is deleted"):

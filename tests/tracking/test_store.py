@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from harness.errors import TrackingError
 from harness.runtime.events import Event, Events
@@ -224,6 +225,57 @@ def test_addresses_that_cannot_be_used(uri: str, message: str, tmp_path: Path) -
     (tmp_path / "file").write_text("something else, of some length")
     with pytest.raises(TrackingError, match=message):
         check_store(Tracking(uri=uri.format(folder=tmp_path)))
+
+
+@pytest.mark.parametrize("uri", ["http://[bad", "postgresql://me:secret@h:notaport/x"])
+def test_what_is_no_address(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TrackingError, match=r"not an address \(.*mend tracking\.uri;") as caught:
+        check_store(Tracking(uri=uri))
+    assert "secret" not in str(caught.value)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    with pytest.raises(TrackingError, match=r"not an address .*mend MLFLOW_TRACKING_URI;"):
+        check_store(Tracking())
+
+
+def test_locked_database_is_not_to_be_moved_away(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.tracking.store.LOCK_SECONDS", 0.2)
+    database = repository / "mlruns" / "mlflow.db"
+    connection = sqlite3.connect(database, isolation_level=None)
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(TrackingError, match=r"is locked\); wait until the process") as caught:
+            check_store(Tracking(), repository)
+    finally:
+        connection.close()
+    assert "move" not in str(caught.value)
+    with (
+        FileLock(f"{database}.lock"),
+        pytest.raises(TrackingError, match=r"held its lock for 0\.2 s; wait until that"),
+    ):
+        check_store(Tracking(), repository)
+
+
+@pytest.mark.parametrize(
+    ("why", "advice"),
+    [
+        ("database or disk is full", "free some space"),
+        ("attempt to write a readonly database", "check the owner and mode of the file"),
+        ("something else", "integrity_check"),
+        ("database disk image is malformed", "move the file away and run `harness track import`"),
+    ],
+)
+def test_only_damage_warrants_moving_a_database_away(
+    why: str, advice: str, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Path) -> None:
+        raise sqlite3.OperationalError(why)
+
+    monkeypatch.setattr("harness.tracking.store._relocate", fail)
+    with pytest.raises(TrackingError, match=rf"\({why}\); .*{advice}") as caught:
+        check_store(Tracking(), repository)
+    assert ("move" in str(caught.value)) == ("malformed" in why)
 
 
 def test_read_only_folder(read_only_folder: Path) -> None:
