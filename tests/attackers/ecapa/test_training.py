@@ -13,7 +13,7 @@ import pytest
 from tones import build_tones
 
 from harness.corpora.opaque import Recording, Speech
-from harness.errors import ConfigError, DataError, ResourceError
+from harness.errors import DataError, ResourceError
 
 pytestmark = pytest.mark.heavy
 
@@ -278,19 +278,3 @@ def test_crops_are_a_function_of_seed_epoch_and_utterance(corpus: Path) -> None:
     seeking = ecapa_data.Crops(items, settings, 1)
     seeking._caching = False
     assert (seeking[1, 4][0] == first).all()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"channels": (64, 64)}, "differ in length"),
-        ({"channels": (63, 64, 64, 64, 192)}, "not multiples of 8"),
-        ({"batch_size": 0}, "batch_size is 0"),
-        ({"validation_fraction": 1.0}, "impossible"),
-    ],
-)
-def test_impossible_parameters_are_refused(parameters: dict[str, object], message: str) -> None:
-    from harness.attackers.ecapa.attacker import Ecapa
-
-    with pytest.raises(ConfigError, match=message):
-        Ecapa(**parameters)  # type: ignore[arg-type]
