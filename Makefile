@@ -21,6 +21,7 @@ help:  ## show this list
 	@awk -F ':.*## ' '/^[.a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 
 repro: $(READY)  ## bring the benchmark that params.yaml names up to date (dvc repro)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" harness doctor --brief
 	PATH="$(CURDIR)/$(BIN):$$PATH" dvc repro
 
 doctor: $(READY)  ## say what this machine lacks for that benchmark
@@ -50,7 +51,7 @@ lock:  ## pin the packages of requirements/*.in (UPGRADE=--upgrade: to new relea
 	$(COMPILE) lint.in -c full.lock -o lint.lock
 
 demo-clean:  ## delete what the demo benchmark made (its tables and DVC's cache stay)
-	rm -rf data/demo models/demo results/demo/scores results/demo/eer .work/*[@-]demo[-_]*
+	rm -rf data/demo models/demo results/demo/scores results/demo/eer .work/*demo* .work/voices-* .work/anonymize-*
 
 clean:  ## delete build and test leftovers (.venv, data, models and results stay)
 	rm -rf .tox build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
