@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,14 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name.startswith(SETTINGS):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _no_lazy_modules() -> None:
+    """Hypothesis looks at every loaded module, and SpeechBrain's lazy ones fail when looked at."""
+    for name, module in list(sys.modules.items()):
+        if type(module).__module__ == "speechbrain.utils.importutils":
+            del sys.modules[name]
 
 
 @pytest.fixture(scope="session")
