@@ -6,6 +6,7 @@
     │   ├── AudioError   a file that cannot be decoded, or holds nothing usable
     │   ├── ListError    trials, enrolments, Kaldi files
     │   └── ScoreError   scores that cannot be scored
+    ├── SubmissionError  an archive or a file of a stranger that is not to be trusted, or not read
     ├── IntegrityError   stored bytes that do not have their recorded hash
     ├── TrainingError    a training that cannot go on
     ├── ResourceError    disk, memory, permissions
@@ -53,6 +54,16 @@ class ListError(DataError):
 
 class ScoreError(DataError):
     """Scores that no error rate can be computed from."""
+
+
+class SubmissionError(HarnessError):
+    """A stranger's archive or file is refused. code: the check that names the fault."""
+
+    def __init__(
+        self, what: str, *, code: str, where: object = None, fix: str | None = None
+    ) -> None:
+        super().__init__(what, where=where, fix=fix)
+        self.code = code
 
 
 class IntegrityError(HarnessError):

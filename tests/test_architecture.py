@@ -22,7 +22,8 @@ MAY = {
     "anonymizers": {"corpora", "runtime", "protocols", "errors"},
     "attackers": {"corpora", "runtime", "protocols", "errors"},
     "tracking": {"runtime", "errors"},
-    "reports": {"metrics", "protocols", "runtime.files", "errors"},
+    "submissions": {"metrics", "protocols", "runtime.files", "errors"},
+    "reports": {"submissions", "metrics", "protocols", "runtime.files", "errors"},
     "pipeline": set(),
     "cli": set(),
 }
@@ -33,8 +34,9 @@ OWN = {
     "torch": "attackers",
     "speechbrain": "attackers",
     "numba": "anonymizers",
+    "securesystemslib": "submissions",
 }
-LIGHT = ("protocols", "metrics", "reports", "corpora", "runtime", "errors")
+LIGHT = ("protocols", "metrics", "submissions", "reports", "corpora", "runtime", "errors")
 
 
 def room(path: Path) -> str:

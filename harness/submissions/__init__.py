@@ -1,0 +1,1 @@
+"""Submissions: archive, layout, checks, re-scoring, explanation, verdict, certificate, packing."""
