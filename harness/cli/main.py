@@ -6,14 +6,14 @@ import argparse
 import os
 import select
 import sys
+import traceback
 from collections.abc import Sequence
 
 from harness import __version__
-from harness.cli import corpus, difflock, doctor, stage, track
+from harness.cli import cert, corpus, difflock, doctor, eer, pack, stage, track, verify
+from harness.cli.status import FAILED, INTERNAL_ERROR, INTERRUPTED, USAGE_ERROR
 from harness.errors import HarnessError
 
-USAGE_ERROR = 64
-INTERRUPTED = 130
 STANDARD_OUTPUT = 1
 
 
@@ -28,7 +28,7 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog="harness", description=__doc__)
     top.add_argument("--version", action="version", version=f"harness {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (stage, corpus, track, difflock, doctor):
+    for module in (stage, corpus, verify, pack, eer, cert, track, difflock, doctor):
         module.register(commands)
     return top
 
@@ -41,15 +41,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status
     except HarnessError as error:
         print(f"harness: {error}", file=sys.stderr)
-        return 1
+        return FAILED
     except OSError as error:
         # Nobody reads on, as in `harness … | head`: there is nobody to tell.
         if not (isinstance(error, BrokenPipeError) and _reader_left()):
             print(f"harness: {_system_error(error)}", file=sys.stderr)
-        return 1
+        return FAILED
     except KeyboardInterrupt:
         print("harness: interrupted; run it again to go on", file=sys.stderr)
         return INTERRUPTED
+    except Exception:  # noqa: BLE001
+        # A fault of ours, told whole; Python's own status, 1, would say refuted or failed.
+        traceback.print_exc()
+        return INTERNAL_ERROR
 
 
 def _system_error(error: OSError) -> str:

@@ -37,3 +37,13 @@ class Layout:
     def results(self) -> Path:
         """Tables of the whole benchmark."""
         return Path("results", self.benchmark)
+
+    @property
+    def inbox(self) -> Path:
+        """Submissions as they came."""
+        return Path("submissions", "inbox", self.benchmark)
+
+    @property
+    def reports(self) -> Path:
+        """What was found in them, one folder each."""
+        return Path("submissions", "reports", self.benchmark)

@@ -94,7 +94,11 @@ class Published:
 
 @dataclass(frozen=True)
 class Protocol:
-    """An edition of a challenge, or a benchmark of our own."""
+    """An edition of a challenge, or a benchmark of our own.
+
+    suffixes: by the suffix that the organizers' scripts give to the folders of a system (without
+    the leading `_`), the system's name.
+    """
 
     name: str
     title: str
@@ -103,6 +107,7 @@ class Protocol:
     lists: tuple[TrialList, ...]
     averages: tuple[Average, ...]
     systems: dict[str, str] = field(default_factory=dict)
+    suffixes: dict[str, str] = field(default_factory=dict)
     published: tuple[Published, ...] = ()
     dates: dict[str, str] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
@@ -160,6 +165,13 @@ def _check(protocol: Protocol, where: str) -> None:
         raise ConfigError(
             f"{len(training)} sets have the role train", where=f"{where}.sets", fix="name one"
         )
+    for suffix, system in protocol.suffixes.items():
+        if system not in protocol.systems:
+            raise ConfigError(
+                f"no system {system!r}",
+                where=f"{where}.suffixes.{suffix}",
+                fix=did_you_mean(system, protocol.systems),
+            )
     splits = {listed.split for listed in protocol.lists}
     for average in protocol.averages:
         if average.split not in splits:

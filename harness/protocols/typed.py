@@ -23,6 +23,15 @@ from harness.errors import ConfigError
 
 T = TypeVar("T")
 
+# Of YAML from strangers. A real submission.yaml has some 100 nodes in 10 kB.
+UNTRUSTED_BYTES = 1 << 20
+UNTRUSTED_NODES = 20_000
+UNTRUSTED_DEPTH = 20
+UNTRUSTED_SCALAR = 2_000
+SHOWN_CHARACTERS = 100
+# Not printable for Python, and harmless: line end, tab, no-break space, ideographic space.
+WHITE_SPACE = dict.fromkeys(map(ord, "\n\t\xa0\u3000"), " ")
+
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint for a misspelt name: the nearest known one, or all of them."""
@@ -91,6 +100,52 @@ Loader.yaml_implicit_resolvers = {
 }
 
 
+class UntrustedLoader(Loader):
+    """YAML of strangers: no anchors, aliases, merges or tags; depth and sizes are bounded."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._depth = 0
+        self._nodes = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """A node, checked before what is within it is read. Raises ConstructorError."""
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        problem = self._problem(event)
+        if problem is not None:
+            raise yaml.constructor.ConstructorError(None, None, problem, event.start_mark)
+        self._depth += 1
+        self._nodes += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self._depth -= 1
+
+    def _problem(self, event: Any) -> str | None:
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            return "anchors (`&`) and aliases (`*`) are not allowed"
+        if getattr(event, "tag", None) is not None:
+            return "tags (`!`) are not allowed"
+        if self._depth >= UNTRUSTED_DEPTH:
+            return f"more than {UNTRUSTED_DEPTH} levels"
+        if self._nodes >= UNTRUSTED_NODES:
+            return f"more than {UNTRUSTED_NODES:,} values"
+        if isinstance(event, yaml.ScalarEvent):
+            if len(event.value) > UNTRUSTED_SCALAR:
+                return f"a text of more than {UNTRUSTED_SCALAR:,} characters"
+            if not event.value.translate(WHITE_SPACE).isprintable():
+                return "a control or invisible character"
+        return None
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Nothing is spread. Raises ConstructorError for a merge (`<<`)."""
+        for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                raise yaml.constructor.ConstructorError(
+                    None, None, "merges (`<<`) are not allowed", key.start_mark
+                )
+
+
 def _identity(key: yaml.Node) -> tuple[object, object]:
     return (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else (key.tag, id(key))
 
@@ -114,8 +169,31 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def parse_yaml(text: str, where: object) -> dict[str, Any]:
     """A YAML mapping; `where` names it in errors. Raises ConfigError with the malformed line."""
+    return _parse(text, where, Loader)
+
+
+def parse_untrusted_yaml(data: bytes, where: object) -> dict[str, Any]:
+    """The YAML mapping of a stranger's file; `where` names it in errors.
+
+    Raises ConfigError, with the line, for what is malformed and for what only an attack needs:
+    anchors, aliases, merges, tags, control characters, great depth, number or size.
+    """
+    if len(data) > UNTRUSTED_BYTES:
+        raise ConfigError(
+            f"more than {UNTRUSTED_BYTES:,} bytes",
+            where=where,
+            fix="leave out what it need not say",
+        )
     try:
-        content = yaml.load(text, Loader)
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError("not UTF-8", where=where, fix="save it as UTF-8") from error
+    return _parse(text, where, UntrustedLoader)
+
+
+def _parse(text: str, where: object, loader: type[Loader]) -> dict[str, Any]:
+    try:
+        content = yaml.load(text, loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = "" if mark is None else f":{mark.line + 1}"
@@ -130,16 +208,22 @@ def parse_yaml(text: str, where: object) -> dict[str, Any]:
     return content
 
 
+def shown(value: object) -> str:
+    """A value as a message quotes it: on one line, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+
+
 def build(kind: type[T], value: Any, where: str) -> T:
     """`value` (from YAML) as the dataclass `kind`; `where` names it in errors."""
     if not isinstance(value, dict):
-        raise ConfigError(f"expected a mapping, found {value!r}", where=where, fix="mend it")
+        raise ConfigError(f"expected a mapping, found {shown(value)}", where=where, fix="mend it")
     hints = get_type_hints(kind)
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for name in value:
         if name not in fields:
             raise ConfigError(
-                f"unknown name {name!r}", where=where, fix=did_you_mean(str(name), fields)
+                f"unknown name {shown(name)}", where=where, fix=did_you_mean(str(name), fields)
             )
     arguments = {}
     for name, field in fields.items():
@@ -161,27 +245,33 @@ def convert(hint: Any, value: Any, where: str) -> Any:
             return None
         return convert(next(o for o in options if o is not type(None)), value, where)
     if origin is Literal:
-        if value not in get_args(hint):
+        # By type too: True and 1.0 equal 1.
+        if (type(value), value) not in [(type(choice), choice) for choice in get_args(hint)]:
             choices = ", ".join(map(repr, get_args(hint)))
             raise ConfigError(
-                f"{value!r} is not possible", where=where, fix=f"use one of {choices}"
+                f"{shown(value)} is not possible", where=where, fix=f"use one of {choices}"
             )
         return value
     if origin in (tuple, list):
         if not isinstance(value, list):
-            raise ConfigError(f"expected a list, found {value!r}", where=where, fix="use [..]")
+            raise ConfigError(f"expected a list, found {shown(value)}", where=where, fix="use [..]")
         items = [convert(get_args(hint)[0], v, f"{where}[{i}]") for i, v in enumerate(value)]
         return origin(items)
     if origin is dict:
         if not isinstance(value, dict):
-            raise ConfigError(f"expected a mapping, found {value!r}", where=where, fix="mend it")
-        return {str(k): convert(get_args(hint)[1], v, f"{where}.{k}") for k, v in value.items()}
+            raise ConfigError(
+                f"expected a mapping, found {shown(value)}", where=where, fix="mend it"
+            )
+        return {
+            str(k): convert(get_args(hint)[1], v, f"{where}.{str(k)[:SHOWN_CHARACTERS]}")
+            for k, v in value.items()
+        }
     if dataclasses.is_dataclass(hint):
         return build(hint, value, where)  # type: ignore[arg-type]
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
         raise ConfigError(
-            f"expected {hint.__name__}, found {value!r}", where=where, fix="mend the value"
+            f"expected {hint.__name__}, found {shown(value)}", where=where, fix="mend the value"
         )
     return value

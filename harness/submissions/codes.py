@@ -63,6 +63,7 @@ CODES = (
     Code("pair-unknown", "error", "a pair that is no trial of the list"),
     Code("pair-duplicate", "error", "a pair stands twice with the same score"),
     Code("list-missing", "unscorable", "a list of the benchmark without scores"),
+    Code("trials-unknown", "unscorable", "the trial list is not known: give it with --trials"),
     # What is claimed.
     Code("claim-unreadable", "unscorable", "a file of results that cannot be read"),
     Code("claim-missing", "unscorable", "scores without a claimed EER"),
@@ -81,10 +82,13 @@ CODES = (
     Code("final-newline", "note", "the last line has no line end"),
     Code("claim-coarse", "note", "a claim of so few digits that it says little"),
     # The rules of the edition.
+    Code("description-differs", "error", "submission.yaml names other systems or another edition"),
     Code("late", "error", "received after the submission deadline"),
     Code("own-anonymizer", "error", "an attack on the team's own anonymizer: not official"),
     Code("resource-undeclared", "error", "data or a model that was not declared in time"),
     Code("resource-unlisted", "error", "data or a model that is not on the edition's list"),
+    Code("folder-misspelt", "note", "a folder of scores that is named almost as a list"),
+    Code("scenario-other", "note", "scores of an attacker or of speech that are not asked for"),
     Code("file-unknown", "note", "a file that no part of the format asks for"),
 )
 

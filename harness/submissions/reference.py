@@ -22,7 +22,9 @@ from harness.protocols.lists import Trial, cross_product, read_trials, sha256_te
 from harness.protocols.protocol import Protocol, TrialList
 
 TRIALS = "trials"
+# Where a list comes from, without a path: reports are the same on every machine.
 GENERATED = "generated from the names in the scores"
+READ = "read from its file"
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def from_folder(protocol: Protocol, folder: Path) -> Reference:
                 where=path,
                 fix="use the edition's list, or name the edition with --benchmark",
             )
-        lists[listed.trials] = from_trials(listed, trials, str(path))
+        lists[listed.trials] = from_trials(listed, trials, READ)
     if not lists:
         raise ListError(
             f"no trial list of {protocol.name}, such as {protocol.lists[0].trials}/{TRIALS}",

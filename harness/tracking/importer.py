@@ -17,7 +17,7 @@ from harness.tracking.quiet import BRIEF, failures, quietly, reason, redacted
 from harness.tracking.sink import EVENTS_TAG, IMPORT, RunSink
 from harness.tracking.store import Store
 
-FOLDERS = ("models", "results")
+FOLDERS = ("models", "results", "submissions/reports")
 
 
 @dataclass(frozen=True)

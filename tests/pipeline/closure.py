@@ -21,6 +21,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "score": ("harness.pipeline.score", *ATTACKERS),
     "evaluate": ("harness.pipeline.evaluate",),
     "compare": ("harness.pipeline.compare",),
+    "verify": ("harness.pipeline.verify",),
 }
 # These check settings and tell of runs; they cannot change an output.
 NEUTRAL = ("harness.pipeline.context", "harness.tracking")

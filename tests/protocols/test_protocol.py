@@ -105,6 +105,15 @@ def test_table_4() -> None:
     assert load("vpac2025").dates == DATES
 
 
+def test_suffixes_of_the_baselines_folders() -> None:
+    # As in the names of the organizers' own files of results, `result_for_rank_<suffix>`.
+    assert load("vpac2025").suffixes == {
+        "sttts": "B3",
+        "nac": "B4",
+        "asrbn_hifigan_bn_tdnnf_wav2vec2_vq_48_v1": "B5",
+    }
+
+
 def test_unknown_benchmark() -> None:
     with pytest.raises(ConfigError, match=r"unknown benchmark 'vpac205'; did you mean 'vpac2025'"):
         load("vpac205")
@@ -159,5 +168,14 @@ def test_misspelt_field(changed: dict[str, Any], tmp_path: Path) -> None:
     changed["lists"][1]["gander"] = changed["lists"][1].pop("gender")
     with pytest.raises(
         ConfigError, match=r"demo\.yaml\.lists\[1\]: unknown name 'gander'; did you"
+    ):
+        load_changed(changed, tmp_path)
+
+
+def test_suffix_of_an_unknown_system(changed: dict[str, Any], tmp_path: Path) -> None:
+    changed["systems"] = {"B3": "one"}
+    changed["suffixes"] = {"sttts": "B33"}
+    with pytest.raises(
+        ConfigError, match=r"demo\.yaml\.suffixes\.sttts: no system 'B33'; did you mean 'B3'"
     ):
         load_changed(changed, tmp_path)

@@ -9,7 +9,14 @@ from typing import Any, Literal
 import pytest
 
 from harness.errors import ConfigError
-from harness.protocols.typed import build, did_you_mean, parse_yaml, read_yaml
+from harness.protocols.typed import (
+    build,
+    did_you_mean,
+    parse_untrusted_yaml,
+    parse_yaml,
+    read_yaml,
+    shown,
+)
 
 
 @dataclass(frozen=True)
@@ -179,3 +186,37 @@ def test_missing_file(tmp_path: Path) -> None:
 def test_text_is_named_by_its_caller() -> None:
     with pytest.raises(ConfigError, match=r"^dvc\.lock at HEAD:1: not valid YAML"):
         parse_yaml("{", "dvc.lock at HEAD")
+
+
+def test_a_quoted_value_is_short_and_on_one_line() -> None:
+    assert shown("a\nb") == r"'a\nb'"
+    assert shown(list(range(10_000))) == f"{str(list(range(99)))[:100]}…"
+    with pytest.raises(ConfigError, match="f.size: expected int, found 'x{99}…; mend the value"):
+        build(Inner, {"size": "x" * 10_000}, "f")
+
+
+def test_a_literal_is_of_its_type() -> None:
+    @dataclass(frozen=True)
+    class Versioned:
+        format: Literal[1]
+
+    assert build(Versioned, {"format": 1}, "f") == Versioned(1)
+    for value in (True, 1.0, "1"):
+        with pytest.raises(ConfigError, match="f.format: .* is not possible; use one of 1"):
+            build(Versioned, {"format": value}, "f")
+
+
+def test_yaml_of_strangers() -> None:
+    assert parse_untrusted_yaml("{a: [1, x], b: é\u3000}".encode(), "f") == {
+        "a": [1, "x"],
+        "b": "é\u3000",
+    }
+    for text, problem in (
+        ("a: &x 1", "anchors"),
+        ("a: !x 1", "tags"),
+        ("<<: {a: 1}", "merges"),
+        ("b: 1\na: " + "[" * 30, "more than 20 levels"),
+        ('a: "\\e[2J"', "a control or invisible character"),
+    ):
+        with pytest.raises(ConfigError, match=f"f:[12]: not valid YAML .*{problem}"):
+            parse_untrusted_yaml(text.encode(), "f")

@@ -1,0 +1,92 @@
+"""`harness eer`: the equal error rate of one score file, by every estimator.
+
+`--json` prints one object: `trials` and `scores` (`file`, `sha256` each), `n_target`,
+`n_nontarget`; `threshold`, `misses` and `false_alarms` of the official operating point; and
+`eer_percent`, the rate in percent by estimator, unrounded (`official` is the edition's; the others
+are those of `harness.metrics.estimators`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def register(commands: Any) -> None:
+    command = commands.add_parser(
+        "eer",
+        help="the equal error rate of a score file, by every estimator",
+        description="The official EER of a score file, its threshold and error counts, and beside "
+        "it the EER by the other estimators in use. Scores are read strictly: one line for each "
+        "pair of the list, in any order.",
+    )
+    command.add_argument(
+        "--trials", type=Path, required=True, metavar="FILE", help="list of trials with labels"
+    )
+    command.add_argument(
+        "--scores", type=Path, required=True, metavar="FILE", help="`speaker utterance score`"
+    )
+    command.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    command.set_defaults(handler=run)
+
+
+def run(parsed: argparse.Namespace) -> int:
+    document = measure(parsed.trials, parsed.scores)
+    sys.stdout.write(
+        json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        if parsed.json
+        else table(document)
+    )
+    return 0
+
+
+def measure(trials_file: Path, scores_file: Path) -> dict[str, Any]:
+    """The document that `--json` prints. Raises ListError, ScoreError or OSError."""
+    import numpy as np
+
+    from harness.metrics.eer import equal_error_rate
+    from harness.metrics.estimators import ESTIMATORS
+    from harness.protocols.lists import read_trials
+    from harness.protocols.scores import read_scores
+    from harness.runtime.files import sha256_file
+
+    trials = read_trials(trials_file)
+    scores = read_scores(scores_file, trials)
+    target = np.fromiter((trial.target for trial in trials), np.bool_, len(trials))
+    of_targets, of_nontargets = scores[target], scores[~target]
+    official = equal_error_rate(of_targets, of_nontargets)
+    return {
+        "trials": {"file": str(trials_file), "sha256": sha256_file(trials_file)},
+        "scores": {"file": str(scores_file), "sha256": sha256_file(scores_file)},
+        "n_target": official.n_target,
+        "n_nontarget": official.n_nontarget,
+        "threshold": official.threshold,
+        "misses": official.misses,
+        "false_alarms": official.false_alarms,
+        "eer_percent": {
+            name: 100 * float(estimate(of_targets, of_nontargets))
+            for name, estimate in ESTIMATORS.items()
+        },
+    }
+
+
+def table(document: dict[str, Any]) -> str:
+    """The document for people: rates in percent with three decimals, the official one first."""
+    from harness.metrics.estimators import PHRASES
+
+    n_target, n_nontarget = document["n_target"], document["n_nontarget"]
+    rates = document["eer_percent"]
+    width = max(map(len, rates))
+    lines = [
+        f"list       {n_target:,} targets, {n_nontarget:,} nontargets, "
+        f"sha256 {document['trials']['sha256']}",
+        f"threshold  {document['threshold']:.6g}: {document['misses']:,} targets missed, "
+        f"{document['false_alarms']:,} nontargets accepted",
+        "",
+        f"{'estimator':{width}}  EER in %",
+        *(f"{name:{width}}  {rates[name]:8.3f}  {PHRASES[name]}" for name in rates),
+    ]
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,119 @@
+"""A verification as the JSON document that `harness verify --json` writes.
+
+Its schema is `verification.schema.json` beside this module (JSON Schema 2020-12). Fields may be
+added; none is renamed or removed without another `format`.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import Any
+
+from harness import __version__
+from harness.submissions.model import (
+    Check,
+    ClaimResult,
+    Explanation,
+    ListResult,
+    SubmissionResult,
+    Verification,
+)
+
+FORMAT = 1
+SCHEMA_FILE = "verification.schema.json"
+# Official scripts print three decimals; one more tells how near a value is to the next.
+DECIMALS = 4
+
+
+def to_document(verification: Verification) -> dict[str, Any]:
+    """The document: all submissions in one, each entry naming its own."""
+    results = verification.submissions
+    lists = verification.reference.lists
+    return {
+        "format": FORMAT,
+        "harness": __version__,
+        "benchmark": verification.protocol.name,
+        "verdict": verification.verdict,
+        "submissions": [
+            {"name": one.name, "sha256": one.sha256, "verdict": one.verdict} for one in results
+        ],
+        "trials": [
+            {
+                "list": name,
+                "sha256": lists[name].listed.sha256,
+                "n_target": lists[name].listed.target,
+                "n_nontarget": lists[name].listed.nontarget,
+                "origin": lists[name].origin,
+            }
+            for name in lists
+        ],
+        "lists": [_list(one, result) for result in results for one in result.lists],
+        "claims": [_claim(one) for result in results for one in result.claims],
+        "checks": [_check(one) for result in results for one in result.checks],
+        "explanations": [_explanation(one) for result in results for one in result.explanations],
+    }
+
+
+def to_json(verification: Verification) -> str:
+    """The document as text."""
+    return json.dumps(to_document(verification), indent=2, ensure_ascii=False) + "\n"
+
+
+def schema() -> str:
+    """The text of the document's JSON schema."""
+    return (resources.files("harness.submissions") / SCHEMA_FILE).read_text(encoding="utf-8")
+
+
+def _list(one: ListResult, result: SubmissionResult) -> dict[str, Any]:
+    eer = one.eer
+    return {
+        "submission": result.name,
+        "system": one.system,
+        "list": one.list,
+        "file": one.file,
+        "sha256": one.sha256,
+        "eer_percent": None if eer is None else round(100 * eer.rate, DECIMALS),
+        "threshold": None if eer is None else eer.threshold,
+        "misses": None if eer is None else eer.misses,
+        "false_alarms": None if eer is None else eer.false_alarms,
+    }
+
+
+def _claim(one: ClaimResult) -> dict[str, Any]:
+    return {
+        "submission": one.submission,
+        "system": one.system,
+        "list": one.list,
+        "claimed": float(one.claimed),
+        "claimed_text": format(one.claimed, "f"),
+        "recomputed": None if one.recomputed is None else round(one.recomputed, DECIMALS),
+        "verdict": one.verdict,
+        "remark": one.remark,
+        "estimator": one.estimator,
+        "file": one.file,
+        "line": one.line,
+    }
+
+
+def _check(one: Check) -> dict[str, Any]:
+    return {
+        "submission": one.submission,
+        "code": one.code,
+        "severity": one.severity,
+        "file": one.file,
+        "line": one.line,
+        "count": one.count,
+        "message": one.message,
+    }
+
+
+def _explanation(one: Explanation) -> dict[str, Any]:
+    return {
+        "submission": one.submission,
+        "system": one.system,
+        "list": one.list,
+        "kind": one.kind,
+        "sentence": one.sentence,
+        "changes": list(one.changes),
+    }

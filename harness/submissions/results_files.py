@@ -1,0 +1,174 @@
+"""Files of results as challenges have printed them, told apart by their content.
+
+- A table of comma, semicolon or tab separated columns: `results<suffix>.csv` of 2024 (`,dataset,
+  split,gender,enrollment,trial,EER`, in percent), this harness's `eer.csv`, or any that names
+  system, list (or split and gender) and EER.
+- A table in columns of fixed width, as pandas prints it: `result_for_rank<suffix>` of 2024, which
+  holds tables of other measures, too.
+- Blocks of 2022: `ASV-<enrolments>_anon-<trials>_anon`, and within it `EER: 8.665%` and
+  `ROCCH-EER: 8.600%`, beside blocks of other measures.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.protocols.scenarios import ORIGINAL as ORIGINAL_SPEECH
+from harness.protocols.scenarios import SEMI_INFORMED
+from harness.submissions.model import Estimator
+from harness.submissions.naming import ORIGINAL, Names
+from harness.submissions.stated import Statements
+
+EER_COLUMNS = ("eer", "eer_percent", "eer(%)", "eer (%)", "eer [%]", "eer[%]", "eer%", "eer %")
+SYSTEM_COLUMNS = ("system", "anonymizer", "anonymization")
+LIST_COLUMNS = ("list", "trials")
+ENROLMENT_COLUMNS = ("enrollment", "enrolment", "enroll", "enrol")
+TITLE = re.compile(r"--.*\bASV_eval\^(?P<trained>orig|anon)", re.IGNORECASE)
+BLOCK = re.compile(r"ASV-\S", re.IGNORECASE)
+RATE = re.compile(r"\s+(?P<name>EER|ROCCH-EER):\s*(?P<value>\S+)")
+ESTIMATORS: dict[str, Estimator] = {"EER": "official", "ROCCH-EER": "rocch"}
+LONGEST_SYSTEM = 100
+# What makes a file that cannot be understood worth a complaint.
+MENTION = re.compile(r"(?<![a-z])EER(?![a-z])", re.IGNORECASE)
+
+
+@dataclass
+class Reader:
+    """Reads one file. system: of its anonymized speech, None where nothing tells it.
+
+    original_only: the attacker was trained on original speech, so that only its EERs of original
+    speech are of interest.
+    """
+
+    names: Names
+    statements: Statements
+    system: str | None
+    original_only: bool = False
+
+    def read(self, text: str) -> None:
+        """State all EERs of the file; a file of other measures has none."""
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        if any(BLOCK.match(line) for line in lines):
+            self._blocks(lines)
+        elif any(_is_header(line) for line in lines):
+            self._fixed_width(lines)
+        elif not self._separated(lines) and MENTION.search(text):
+            self.statements.fault("an EER in no known form: use the columns system, list, EER")
+
+    def _separated(self, lines: Sequence[str]) -> bool:
+        """Read a table with separators; False where the first line does not name an EER."""
+        first = next((i for i, line in enumerate(lines) if line.strip()), 0)
+        for separator in ",;\t":
+            header = [n.strip().strip('"').casefold() for n in lines[first].split(separator)]
+            if set(EER_COLUMNS) & set(header):
+                break
+        else:
+            return False
+        if not {"split", *LIST_COLUMNS} & set(header):
+            self.statements.fault("no column `list` or `split`", first + 1)
+            return True
+        rows = csv.reader(lines[first + 1 :], delimiter=separator)
+        try:
+            for cells in rows:
+                line = first + 1 + rows.line_num
+                # A row that holds more than the header does is misread, whatever it says.
+                if any(cell.strip() for cell in cells[len(header) :]):
+                    self.statements.fault("more columns than names", line)
+                elif any(cell.strip() for cell in cells):
+                    self._row(dict(zip(header, cells, strict=False)), line, self.original_only)
+        except csv.Error as error:
+            self.statements.fault(f"not a table ({error})", first + 1 + rows.line_num)
+        return True
+
+    def _fixed_width(self, lines: Sequence[str]) -> None:
+        """Read every table with a column EER; a line of another number of columns ends it."""
+        header: list[str] = []
+        original_only = self.original_only
+        for number, line in enumerate(lines, 1):
+            title = TITLE.match(line.strip())
+            if title:
+                original_only = self.original_only or title["trained"].casefold() == "orig"
+            cells = line.split()
+            if _is_header(line):
+                header = [cell.casefold() for cell in cells]
+            elif header and len(cells) - len(header) in (0, 1):
+                # One more than names: the row's number stands before it.
+                row = dict(zip(header, cells[len(cells) - len(header) :], strict=True))
+                self._row(row, number, original_only)
+            else:
+                header = []
+
+    def _blocks(self, lines: Sequence[str]) -> None:
+        name, system = None, self.system
+        for number, line in enumerate(lines, 1):
+            if line.strip() and not line[0].isspace():
+                pair = self.names.pair(line.split()[0]) if BLOCK.match(line) else None
+                name = None
+                if pair is not None and bool(pair.enrolment) == bool(pair.trial):
+                    name = pair.listed.trials
+                    system = self.system or self.names.system(pair.label) or pair.label or None
+                    if not pair.trial:
+                        system = ORIGINAL
+                    elif self.original_only:
+                        name = None
+                continue
+            rate = RATE.match(line)
+            if name is not None and rate:
+                estimator = ESTIMATORS[rate["name"]]
+                self.statements.state(system, name, rate["value"], number, estimator=estimator)
+
+    def _row(self, row: Mapping[str, str], line: int, original_only: bool) -> None:
+        """State what a row of any table says, if it is about a list of the edition."""
+        benchmark = row.get("benchmark", "").strip()
+        if benchmark not in ("", self.names.protocol.name):
+            return
+        name = self._list(row)
+        if name is None:
+            return
+        stated = _cell(row, SYSTEM_COLUMNS).strip()[:LONGEST_SYSTEM]
+        system = self.names.system(stated) or stated or self.system
+        speech = _speech(row)
+        if speech == "original" or (original_only and not speech):
+            # Original speech has one EER, whatever system the file is about.
+            system = ORIGINAL
+        elif speech == "other" or (speech and (original_only or system == ORIGINAL)):
+            return
+        self.statements.state(system, name, _cell(row, EER_COLUMNS), line)
+
+    def _list(self, row: Mapping[str, str]) -> str | None:
+        stated = _cell(row, LIST_COLUMNS)
+        if stated.strip():
+            return self.names.list_named(stated)
+        return self.names.list_of(
+            row.get("dataset", ""), row.get("split", ""), row.get("gender", "")
+        )
+
+
+def _speech(row: Mapping[str, str]) -> str:
+    """`original`, `anonymized` (both sets), `other` (not asked for), or empty: it is not said."""
+    scenario = row.get("scenario", "").strip().casefold()
+    if scenario:
+        known = {ORIGINAL_SPEECH.name: "original", SEMI_INFORMED.name: "anonymized"}
+        return known.get(scenario, "other")
+    sides = [_cell(row, ENROLMENT_COLUMNS), row.get("trial", "")]
+    if not any(side.strip() for side in sides):
+        return ""
+    original = [side.strip().casefold().startswith("orig") for side in sides]
+    if all(original):
+        return "original"
+    return "other" if any(original) else "anonymized"
+
+
+def _cell(row: Mapping[str, str], columns: Sequence[str]) -> str:
+    return next((row[column] for column in columns if column in row), "")
+
+
+def _is_header(line: str) -> bool:
+    """Of a fixed-width table of EERs."""
+    if not MENTION.search(line) or any(mark in line for mark in ",;\t"):
+        return False
+    words = set(line.casefold().split())
+    return bool(words & set(EER_COLUMNS)) and bool(words & {"split", *LIST_COLUMNS})

@@ -1,0 +1,111 @@
+"""A verification as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.protocols.protocol import Protocol
+from harness.submissions.codes import PRECEDENCE
+from harness.submissions.model import (
+    ClaimResult,
+    ListResult,
+    SubmissionResult,
+    Verification,
+    average_name,
+)
+
+HEADER = ("system", "list", "claimed", "recomputed", "missed", "accepted", "verdict", "claimed in")
+RIGHT = (2, 3, 4, 5)
+NOTHING = "-"
+DECIMALS = 3
+# A submission with thousands of faults is told its first ones; the JSON document has them all.
+MOST_CHECKS = 40
+
+
+def to_text(verification: Verification) -> str:
+    """All submissions, one after the other; what a terminal would obey is made visible."""
+    parts = [_submission(one, verification.protocol) for one in verification.submissions]
+    if len(parts) > 1:
+        parts.append(f"all {len(parts)} submissions: {verification.verdict}\n")
+    return printable("\n".join(parts))
+
+
+def printable(text: str) -> str:
+    """Control characters, of a stranger's file names say, as escapes; line ends stay."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+
+
+def _submission(result: SubmissionResult, protocol: Protocol) -> str:
+    lines = [f"{result.name}: {result.verdict.upper()} ({protocol.name})"]
+    rows = _rows(result, protocol)
+    if rows:
+        lines += ["", *_aligned([HEADER, *rows])]
+    if result.checks:
+        ordered = sorted(result.checks, key=lambda check: PRECEDENCE[check.code])
+        lines += ["", "checks"]
+        for check in ordered[:MOST_CHECKS]:
+            place = check.file or ""
+            place += f":{check.line}" if check.line is not None else ""
+            lines.append(
+                f"  {check.severity:<10}  {check.code}: {check.message}"
+                + (f" ({place})" if place else "")
+            )
+        if len(ordered) > MOST_CHECKS:
+            lines.append(f"  and {len(ordered) - MOST_CHECKS} more: --json FILE has them all")
+    if result.explanations:
+        lines += ["", "explanations"]
+        lines += [f"  {one.system} {one.list}: {one.sentence}" for one in result.explanations]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(result: SubmissionResult, protocol: Protocol) -> list[tuple[str, ...]]:
+    """One row per claim (the same claim of several files is one), list by list, then averages."""
+    systems = [one.system for one in result.lists] + [one.system for one in result.claims]
+    names = [listed.trials for listed in protocol.lists]
+    names += list(dict.fromkeys(average_name(listed.split) for listed in protocol.lists))
+    names += [one.list for one in result.claims if one.list not in names]
+    by_list = {(one.system, one.list): one for one in result.lists}
+    rows = []
+    for system in dict.fromkeys(systems):
+        for name in dict.fromkeys(names):
+            scored = by_list.get((system, name))
+            claims = [c for c in result.claims if (c.system, c.list) == (system, name)]
+            if claims:
+                rows += _claim_rows(claims, scored)
+            elif scored is not None:
+                eer = None if scored.eer is None else 100 * scored.eer.rate
+                rows.append((system, name, NOTHING, _number(eer), *_counts(scored), NOTHING, ""))
+    return rows
+
+
+def _claim_rows(claims: Sequence[ClaimResult], scored: ListResult | None) -> list[tuple[str, ...]]:
+    merged: dict[tuple[str, ...], list[str]] = {}
+    for one in claims:
+        label = one.list if one.estimator == "official" else f"{one.list} ({one.estimator})"
+        counts = _counts(scored) if one.estimator == "official" else (NOTHING, NOTHING)
+        verdict = one.verdict if not one.remark else f"{one.verdict}, {one.remark}"
+        row = (one.system, label, format(one.claimed, "f"), _number(one.recomputed), *counts)
+        merged.setdefault((*row, verdict), []).append(one.file.rpartition("/")[2])
+    return [(*row, ", ".join(dict.fromkeys(files))) for row, files in merged.items()]
+
+
+def _number(percent: float | None) -> str:
+    return NOTHING if percent is None else f"{percent:.{DECIMALS}f}"
+
+
+def _counts(scored: ListResult | None) -> tuple[str, str]:
+    if scored is None or scored.eer is None:
+        return NOTHING, NOTHING
+    eer = scored.eer
+    return f"{eer.misses:,}/{eer.n_target:,}", f"{eer.false_alarms:,}/{eer.n_nontarget:,}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.rjust(width) if column in RIGHT else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

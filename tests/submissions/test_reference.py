@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+import small
+
+from harness.errors import ListError
+from harness.protocols import protocol
+from harness.submissions.reference import (
+    GENERATED,
+    READ,
+    Reference,
+    count_names,
+    from_folder,
+    generate,
+)
+
+EDITION = small.edition()
+LIST = EDITION.lists[0]
+MOST = 10_000
+
+
+def lines() -> list[bytes]:
+    return small.score_text("A1", "dev", "f").encode().splitlines()
+
+
+def test_names_give_the_list_back() -> None:
+    found = generate(LIST, count_names(lines(), MOST))
+    assert found is not None
+    trials = small.trials_of("dev", "f")
+    assert found.keys == tuple(f"{t.enrolment} {t.utterance}".encode() for t in trials)
+    assert found.target.tolist() == [t.target for t in trials]
+    assert found.origin == GENERATED
+    # 5 speakers, 90 utterances: a pair's speaker changes every 90 trials.
+    assert found.enrolment.tolist() == [i // 90 for i in range(450)]
+    assert found.utterance.tolist() == [i % 90 for i in range(450)]
+
+
+@pytest.mark.parametrize(
+    "change", ["shuffled", "missing", "doubled", "header", "unknown", "swapped"]
+)
+def test_faults_of_lines_do_no_harm(change: str) -> None:
+    text = lines()
+    if change == "shuffled":
+        random.Random(1).shuffle(text)
+    elif change == "missing":
+        del text[3:40]
+    elif change == "doubled":
+        text += text[:20]
+    elif change == "header":
+        text.insert(0, b"enrolment trial score")
+    elif change == "unknown":
+        text.append(b"df9 df9-1-0000 0.5")
+    else:
+        text = [b" ".join([*reversed(line.split()[:2]), line.split()[2]]) for line in text]
+    found = generate(LIST, count_names(text, MOST))
+    assert found is not None
+    assert found.listed == LIST
+
+
+def test_a_name_too_few_or_false_is_no_list() -> None:
+    without = [line for line in lines() if b"df0-1-0000" not in line]
+    assert generate(LIST, count_names(without, MOST)) is None
+    renamed = [line.replace(b"df0-1-0000", b"df0-1-9999") for line in lines()]
+    assert generate(LIST, count_names(renamed, MOST)) is None
+    assert generate(EDITION.lists[1], count_names(lines(), MOST)) is None
+    assert generate(LIST, count_names([], MOST)) is None
+
+
+def test_endless_names_end_the_count() -> None:
+    endless = (b"s%d u%d 0.5" % (i, i) for i in range(10**9))
+    assert len(count_names(endless, 1000).first) == 1001
+
+
+def test_from_folder(tmp_path: Path) -> None:
+    folder = small.write_lists(tmp_path)
+    reference = from_folder(EDITION, folder)
+    assert list(reference.lists) == [listed.trials for listed in EDITION.lists]
+    assert {one.origin for one in reference.lists.values()} == {READ}
+    trials = folder / LIST.trials / "trials"
+    trials.write_text(trials.read_text().replace("nontarget", "target", 1))
+    with pytest.raises(ListError, match=r"tiny_dev_trials_f.trials: its sha256 is \w{64}, that of"):
+        from_folder(EDITION, folder)
+    with pytest.raises(ListError, match="no trial list of tiny, such as tiny_dev_trials_f/trials"):
+        from_folder(EDITION, tmp_path / "elsewhere")
+
+
+def test_a_position_is_of_one_list(tmp_path: Path) -> None:
+    reference = from_folder(EDITION, small.write_lists(tmp_path))
+    assert len(reference.position) == 4 * 450
+    last = reference.lists["tiny_dev_trials_m"].keys[-1]
+    assert reference.position[last] == 899
+    assert reference.list_at(899) == "tiny_dev_trials_m"
+    assert reference.list_at(900) == "tiny_test_trials_f"
+    assert Reference({}).position == {}
+
+
+def test_the_real_lists_from_their_names_alone(test_data: Path) -> None:
+    edition = protocol.load("vpac2025")
+    for listed in edition.lists:
+        path = test_data / "vpc-lists" / listed.trials / "trials"
+        scored = [line.rpartition(b" ")[0] + b" 0.5" for line in path.read_bytes().splitlines()]
+        found = generate(listed, count_names(scored, 100_000))
+        assert found is not None
+        assert int(found.target.sum()) == listed.target

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from harness.submissions.table import printable, to_text
+from results import verification
+
+EXPECTED = """\
+team.zip: REFUTED (tiny)
+
+system  list               claimed  recomputed  missed  accepted  verdict              claimed in
+A1      tiny_dev_trials_f   22.800      22.800   17/75    86/375  verified             EER, results.csv
+A1      tiny_dev_trials_f     21.5      22.800   17/75    86/375  refuted              other.csv
+A1      tiny_dev_trials_m     21.3           -       -         -  not checkable        EER
+A1      average dev           22.0      22.067       -         -  verified, truncated  results.csv
+
+checks
+  unscorable  pair-missing: 2 pairs have no score (y/scores)
+  note        order: lines are not in order (x/scores:7)
+
+explanations
+  A1 tiny_dev_trials_f: 21.5 is another
+"""  # noqa: E501
+
+
+def test_a_submission() -> None:
+    assert to_text(verification()) == EXPECTED
+
+
+def test_scores_without_a_claim_are_shown() -> None:
+    made = verification()
+    made.submissions[0].claims.clear()
+    assert "A1      tiny_dev_trials_f        -      22.800   17/75    86/375" in to_text(made)
+
+
+def test_several_submissions_end_with_one_verdict() -> None:
+    made = verification()
+    made.submissions.append(replace(made.submissions[0], name="b.zip"))
+    text = to_text(made)
+    assert "\n\nb.zip: REFUTED (tiny)\n" in text
+    assert text.endswith("\nall 2 submissions: refuted\n")
+
+
+def test_a_terminal_obeys_nothing() -> None:
+    made = verification()
+    made.submissions[0].name = "a\x1b[2J\r\nb"
+    first = to_text(made).splitlines()[0]
+    assert "\x1b" not in first
+    assert printable("a\x1b[2J\tü\n") == "a\\x1b[2J\\tü\n"
+
+
+def test_thousands_of_checks_are_told_by_the_first() -> None:
+    made = verification()
+    made.submissions[0].checks *= 100
+    assert "  and 160 more: --json FILE has them all" in to_text(made)
