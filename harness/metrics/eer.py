@@ -82,6 +82,7 @@ def equal_error_rate(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> EqualEr
     """
     points = _OperatingPoints(*sorted_scores(target, nontarget))
     crossing = points.first(0)
+    # The point before it may be nearer by far, and few scores are to be looked at.
     nearest = min(abs(points.difference(score)) for score in (crossing, points.before(crossing)))
     return points.nearest(nearest + ROUNDING)
 

@@ -174,10 +174,10 @@ class _Place:
 
 
 def shared(entries: Iterable[tuple[str, ListResult]]) -> list[Check]:
-    """One check for each group of lists that have the same scores, or scores in the same order.
+    """Lists that have the same scores, or scores in the same order: a check per submission of each.
 
     entries: submission and list. The same order of 100 different scores over the trials is a copy,
-    whatever was added or multiplied. The check is of the submission that comes first.
+    whatever was added or multiplied.
     """
     groups: dict[bytes, list[_Place]] = {}
     for submission, result in entries:
@@ -187,12 +187,16 @@ def shared(entries: Iterable[tuple[str, ListResult]]) -> list[Check]:
         if len(distinct) >= SHARED_DISTINCT:
             key = hashlib.sha256(rank.astype(np.int64).tobytes()).digest()
             groups.setdefault(key, []).append(_Place(submission, result))
-    return [_shared(places) for places in groups.values() if len(places) > 1]
+    return [
+        _shared(next(place for place in places if place.submission == submission), places)
+        for places in groups.values()
+        if len(places) > 1
+        for submission in dict.fromkeys(place.submission for place in places)
+    ]
 
 
-def _shared(places: list[_Place]) -> Check:
-    first = places[0]
-    others = ", ".join(place.named(first.submission) for place in places[1:])
+def _shared(first: _Place, places: list[_Place]) -> Check:
+    others = ", ".join(place.named(first.submission) for place in places if place is not first)
     values = {place.result.scores.first.tobytes() for place in places if place.result.scores}
     how = "has the same scores as" if len(values) == 1 else "has its scores in the same order as"
     return Check(

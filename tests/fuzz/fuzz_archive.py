@@ -6,7 +6,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from hostile import HOSTILE, SOUND, outcome
+from hostile import HOSTILE
+from packed import SOUND, outcome
 
 from harness.submissions.limits import Limits
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -86,6 +88,23 @@ def test_a_middle_may_be_the_threshold() -> None:
     # 1 the other way. 1 - 0.33333334 is rounded down in float32, so that the middle, -0.25, whose
     # rates are those of -0.5, is officially nearer.
     assert equal_error_rate([0.0, 0.0, -0.5], [0.0]).threshold == -0.25
+
+
+def test_scores_whose_middle_overflows() -> None:
+    # Perfectly separated; in float32 the sum of the two is infinite.
+    low, high = float(np.float32(0.9 * LARGEST)), LARGEST
+    assert equal_error_rate([high], [low]) == EqualErrorRate(0.0, low, 0, 0, 1, 1)
+    assert equal_error_rate([-low], [-high]) == EqualErrorRate(0.0, -high, 0, 0, 1, 1)
+
+
+def test_one_target_among_a_million_nontargets_takes_no_longer() -> None:
+    # The rates are nearest just below the target, 0 and 0.1; at it they are 0.9 apart, and most
+    # scores lie between.
+    nontarget = np.arange(1_000_000, dtype=np.float32)
+    start = time.process_time()
+    found = equal_error_rate([899_999.5], nontarget)
+    assert time.process_time() - start < 1
+    assert (found.rate, found.misses, found.false_alarms) == (pytest.approx(0.05), 0, 100_000)
 
 
 @settings(deadline=None, max_examples=400)

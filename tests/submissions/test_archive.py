@@ -13,9 +13,9 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-import hostile
 import pytest
-from hostile import FILES, HOSTILE, SOUND, USUAL, save, tarred, unpack, zipped
+from hostile import HOSTILE
+from packed import COMPRESS, FILES, SOUND, USUAL, info, save, tarred, unpack, zipped
 
 from harness.errors import DataError, HarnessError, SubmissionError
 from harness.submissions.archive import open_submission
@@ -169,11 +169,11 @@ def test_what_systems_leave_behind_is_skipped(tmp_path: Path) -> None:
 
 def test_padding_and_joined_streams(tmp_path: Path) -> None:
     content = tarred()
-    for compress in hostile.COMPRESS.values():
+    for compress in COMPRESS.values():
         joined = compress(content[:1000]) + compress(content[1000:]) + bytes(100)
         assert contents(save(tmp_path, joined)) == FILES
     skipped = struct.pack("<2I", 0x184D2A50, 4) + b"skip"
-    assert contents(save(tmp_path, skipped + hostile.COMPRESS["zstd"](content))) == FILES
+    assert contents(save(tmp_path, skipped + COMPRESS["zstd"](content))) == FILES
 
 
 def test_archives_in_archives_are_opened_like_folders(tmp_path: Path) -> None:
@@ -207,8 +207,8 @@ def test_hostile(name: str, tmp_path: Path) -> None:
 
 
 def test_faults_are_counted_and_nothing_is_trusted(tmp_path: Path) -> None:
-    bad = [hostile.info(name) for name in ("../x", "/y", "team/ok")]
-    links = [hostile.info(f"team/l{i}", kind=tarfile.SYMTYPE) for i in range(3)]
+    bad = [info(name) for name in ("../x", "/y", "team/ok")]
+    links = [info(f"team/l{i}", kind=tarfile.SYMTYPE) for i in range(3)]
     with open_submission(save(tmp_path, tarred(FILES, *bad, *links)), USUAL) as submission:
         assert submission.members == ()
         assert submission.checks == (
@@ -385,7 +385,7 @@ def test_memory_of_what_is_read(tmp_path: Path) -> None:
     for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
         paths.append(tmp_path / f"zip{method}")
         paths[-1].write_bytes(zipped({"team/a": zeros}, method))
-    for name, compress in hostile.COMPRESS.items():
+    for name, compress in COMPRESS.items():
         paths.append(tmp_path / name)
         paths[-1].write_bytes(compress(tarred({"team/a": zeros})))
     measure((10_000, 4096, 4096, 1_000_000_000), paths)

@@ -6,16 +6,15 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import hostile
 import pytest
-from hostile import SOUND, outcome, save, tarred, unpack, zipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packed import COMPRESS, SOUND, outcome, save, tarred, unpack, zipped
 
 from harness.submissions.codes import SEVERITY
 
 ARCHIVES = [content() for content in SOUND.values()]
-ARCHIVES.append(zipped({"inner.zip": zipped(), "inner.tgz": hostile.COMPRESS["gzip"](tarred())}))
+ARCHIVES.append(zipped({"inner.zip": zipped(), "inner.tgz": COMPRESS["gzip"](tarred())}))
 PARTS = st.text("ab.é_ X", min_size=1, max_size=6).filter(lambda name: name.strip("."))
 # Beneath folders of their own, so that no name takes another's place.
 FILES = st.lists(st.tuples(st.lists(PARTS, max_size=3), st.binary(max_size=2000)), max_size=4).map(
@@ -23,7 +22,7 @@ FILES = st.lists(st.tuples(st.lists(PARTS, max_size=3), st.binary(max_size=2000)
         "/".join([f"{i}", *path, "scores"]): content for i, (path, content) in enumerate(files)
     }
 )
-SYSTEM = st.sampled_from(list(hostile.COMPRESS.values()))
+SYSTEM = st.sampled_from(list(COMPRESS.values()))
 
 
 @pytest.fixture(scope="module")

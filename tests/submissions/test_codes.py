@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import broken
+import making
 import pytest
 import small
+from broken import EXAMPLES
 
+from harness.cli.main import main
 from harness.submissions.codes import CODES, SEVERITY, Code
 from harness.submissions.model import Check, Verification, primary
 from harness.submissions.verification import Options, verify
@@ -26,15 +28,15 @@ def checks(verification: Verification) -> list[Check]:
 
 
 def test_every_code_has_an_example() -> None:
-    assert sorted(broken.EXAMPLES) == sorted(IDS)
+    assert sorted(EXAMPLES) == sorted(IDS)
 
 
 @pytest.mark.parametrize("code", CODES, ids=IDS)
 def test_a_fault_is_named_and_decides_the_verdict(
     code: Code, tmp_path: Path, trials: Path | None
 ) -> None:
-    assert code.name in broken.EXAMPLES, f"write an example of {code.name} in broken.py"
-    example = broken.EXAMPLES[code.name](tmp_path)
+    assert code.name in EXAMPLES, f"write an example of {code.name} in broken.py"
+    example = EXAMPLES[code.name](tmp_path)
     done = verify(example.paths, small.edition(), Options(**{"trials": trials, **example.options}))
     assert primary(checks(done)) == code.name, checks(done)
     worst = {SEVERITY[check.code] for check in checks(done)}
@@ -47,12 +49,12 @@ def test_a_fault_is_named_and_decides_the_verdict(
     assert str(tmp_path) not in f"{named.file} {named.message}"
 
 
-@pytest.mark.parametrize("suffix", broken.ARCHIVES)
+@pytest.mark.parametrize("suffix", making.ARCHIVES)
 @pytest.mark.parametrize("systems", [("A1",), small.SYSTEMS], ids=["one", "two"])
 def test_a_clean_submission_has_no_checks(
     suffix: str, systems: tuple[str, ...], tmp_path: Path, trials: Path | None
 ) -> None:
-    path = broken.archive(small.clean(tmp_path / "team", systems), suffix)
+    path = making.archive(small.clean(tmp_path / "team", systems), suffix)
     done = verify([path], small.edition(), Options(trials=trials))
     assert checks(done) == []
     assert done.verdict == "verified"
@@ -68,7 +70,7 @@ def test_a_clean_submission_has_no_checks(
 
 
 def test_a_description_without_fault_has_no_checks(tmp_path: Path) -> None:
-    example = broken.described(tmp_path)
+    example = making.described(tmp_path)
     done = verify(example.paths, small.edition(), Options())
     assert (done.verdict, checks(done)) == ("verified", [])
 
@@ -76,8 +78,8 @@ def test_a_description_without_fault_has_no_checks(tmp_path: Path) -> None:
 @pytest.mark.parametrize("code", ["pair-missing", "scores-rounded"])
 def test_a_changed_claim_is_refuted_whatever_the_checks(code: str, tmp_path: Path) -> None:
     """One claim that differs refutes the whole, beside a list that cannot be checked, too."""
-    example = broken.EXAMPLES[code](tmp_path)
-    claim = broken.scores_file(example.paths[0], "test", "m").with_name("EER")
+    example = EXAMPLES[code](tmp_path)
+    claim = making.scores_file(example.paths[0], "test", "m").with_name("EER")
     claim.write_text(f"{float(claim.read_text()) - 0.02!r}\n")
     done = verify(example.paths, small.edition(), Options())
     assert done.verdict == "refuted"
@@ -97,12 +99,8 @@ def test_a_changed_claim_is_refuted_whatever_the_checks(code: str, tmp_path: Pat
 def test_the_exit_status_is_the_verdict(
     code: str | None, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from harness.cli import verify as command
-    from harness.cli.main import main
-
     monkeypatch.setattr("harness.protocols.protocol.load", lambda name: small.edition())
-    assert command
-    path = small.clean(tmp_path / "team", ("A1",))
-    if code is not None:
-        path = broken.EXAMPLES[code](tmp_path).paths[0]
+    path = making.clean(tmp_path) if code is None else EXAMPLES[code](tmp_path).paths[0]
     assert main(["verify", str(path)]) == status
+    (path.parent / "reported.csv").write_text("system,split,gender,EER\nA1,test,m,12.345\n")
+    assert main(["verify", str(path), "--reported", str(path.parent / "reported.csv")]) == 1

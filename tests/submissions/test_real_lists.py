@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import broken
+import making
 import numpy as np
 import pytest
 
@@ -128,24 +128,24 @@ def laid_out(
     return request.param, write(folder, lists, request.param)
 
 
-@pytest.mark.parametrize("suffix", broken.ARCHIVES)
+@pytest.mark.parametrize("suffix", making.ARCHIVES)
 def test_every_layout_in_every_archive(
     laid_out: tuple[Layout, Path], suffix: str, lists: Path
 ) -> None:
     layout, folder = laid_out
     # Both ways to the lists, in turn, so that each layout and each kind of archive has both.
-    generated = (LAYOUTS.index(layout) + broken.ARCHIVES.index(suffix)) % 2
+    generated = (LAYOUTS.index(layout) + making.ARCHIVES.index(suffix)) % 2
     options = Options(
         trials=None if generated else lists,
         # The layout of 2022 names no system, so the caller does.
         system=SYSTEM if layout.name == "2022" else None,
     )
-    assert_clean(verify([broken.archive(folder, suffix)], PROTOCOL, options), (SYSTEM,))
+    assert_clean(verify([making.archive(folder, suffix)], PROTOCOL, options), (SYSTEM,))
 
 
 def test_all_seven_systems(lists: Path, tmp_path: Path) -> None:
     systems = tuple(PROTOCOL.systems)
-    path = broken.archive(write(tmp_path / "team", lists, systems=systems), ".zip")
+    path = making.archive(write(tmp_path / "team", lists, systems=systems), ".zip")
     done = verify([path], PROTOCOL, Options())
     assert_clean(done, systems)
     assert len(done.submissions[0].lists) == 28

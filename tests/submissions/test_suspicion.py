@@ -271,7 +271,7 @@ def test_all_clean_lists_differ() -> None:
 
 def test_a_copy_in_another_submission() -> None:
     other = small.scores_of("A2", "dev", "f")
-    (check,) = shared(
+    check, theirs = shared(
         [
             ("ours", result("A1", SCORES)),
             ("x", result("A1", other)),
@@ -283,12 +283,15 @@ def test_a_copy_in_another_submission() -> None:
     assert check.message == (
         "'A1' tiny_dev_trials_f has the same scores as 'B' tiny_dev_trials_f of 'theirs'"
     )
+    assert (theirs.submission, theirs.file) == ("theirs", "B/tiny_dev_trials_f/scores")
+    assert theirs.message.endswith("as 'A1' tiny_dev_trials_f of 'ours'")
 
 
 @pytest.mark.parametrize("change", [lambda x: 3 * x - 1, np.arctan, lambda x: x.round(5)])
 def test_a_copy_that_was_rescaled(change: Callable[[np.ndarray], np.ndarray]) -> None:
-    (check,) = shared([("ours", result("A1", SCORES)), ("theirs", result("A1", change(SCORES)))])
-    assert "has its scores in the same order as" in check.message
+    checks = shared([("ours", result("A1", SCORES)), ("theirs", result("A1", change(SCORES)))])
+    assert [check.submission for check in checks] == ["ours", "theirs"]
+    assert all("has its scores in the same order as" in check.message for check in checks)
 
 
 def test_two_systems_and_two_lists_of_one_submission() -> None:
