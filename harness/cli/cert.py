@@ -14,7 +14,7 @@ from harness.cli.status import FAILED, USAGE_ERROR
 from harness.errors import HarnessError, IntegrityError
 
 if TYPE_CHECKING:
-    from harness.submissions.predicate import Certified, CertifiedList
+    from harness.submissions.certificates.predicate import Certified, CertifiedList
 
 UNREADABLE = 2
 NOTHING = "-"
@@ -58,7 +58,7 @@ def register(commands: Any) -> None:
 
 
 def _keygen(parsed: argparse.Namespace) -> int:
-    from harness.submissions.keys import generate_keys, load_public_key
+    from harness.submissions.certificates.keys import generate_keys, load_public_key
 
     private, public = generate_keys(parsed.name)
     print(f"{private}: private, keep it secret (harness verify --certificate FILE --key {private})")
@@ -85,9 +85,9 @@ def _check(parsed: argparse.Namespace) -> int:
 
 def _checked(parsed: argparse.Namespace) -> str:
     """The summary of a certificate that passed all checks that were asked for."""
-    from harness.submissions.certificate import LARGEST, certified, open_certificate
-    from harness.submissions.comparison import check_submission
-    from harness.submissions.keys import load_public_key
+    from harness.submissions.certificates.certificate import LARGEST, certified, open_certificate
+    from harness.submissions.certificates.comparison import check_submission
+    from harness.submissions.certificates.keys import load_public_key
     from harness.submissions.table import printable
 
     key = load_public_key(parsed.key)
@@ -115,8 +115,8 @@ def _checked(parsed: argparse.Namespace) -> str:
 
 def _rescore(statement: dict[str, Any], parsed: argparse.Namespace) -> None:
     from harness.protocols import protocol
-    from harness.submissions.certificate import certified
-    from harness.submissions.comparison import check_scores
+    from harness.submissions.certificates.certificate import certified
+    from harness.submissions.certificates.comparison import check_scores
     from harness.submissions.verification import Options, verify
 
     lists = os.environ.get("HARNESS_LISTS")

@@ -12,7 +12,7 @@ from harness.cli.status import FAILED, USAGE_ERROR
 from harness.errors import ConfigError, ListError
 
 if TYPE_CHECKING:
-    from harness.submissions.packing import Packing
+    from harness.submissions.packing.packing import Packing
 
 
 def register(commands: Any) -> None:
@@ -97,8 +97,8 @@ def run(parsed: argparse.Namespace) -> int:
 
 def _pack(parsed: argparse.Namespace) -> Packing:
     from harness.protocols import protocol
-    from harness.submissions.packing import Draft, pack, read_declared
-    from harness.submissions.rules import read_resources
+    from harness.submissions.contents.rules import read_resources
+    from harness.submissions.packing.packing import Draft, pack, read_declared
     from harness.submissions.verification import Options
 
     if not parsed.scores.exists():

@@ -119,8 +119,8 @@ def _verify(parsed: argparse.Namespace) -> Verification:
 
 
 def _options(parsed: argparse.Namespace) -> Options:
+    from harness.submissions.contents.rules import parse_time, read_resources
     from harness.submissions.limits import Limits
-    from harness.submissions.rules import parse_time, read_resources
     from harness.submissions.verification import Options
 
     if not parsed.paths:
@@ -161,9 +161,9 @@ def _signer(parsed: argparse.Namespace, options: Options) -> Any:
     if len(parsed.paths) > 1:
         raise ConfigError("a certificate is of one submission", fix="give one PATH")
     from harness.runtime.files import write_bytes
-    from harness.submissions.certificate import sign, statement
-    from harness.submissions.comparison import submission_digest
-    from harness.submissions.keys import load_signer
+    from harness.submissions.certificates.certificate import sign, statement
+    from harness.submissions.certificates.comparison import submission_digest
+    from harness.submissions.certificates.keys import load_signer
 
     signer = load_signer(parsed.key)
 

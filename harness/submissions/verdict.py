@@ -13,7 +13,7 @@ from decimal import ROUND_DOWN, Decimal
 
 from harness.submissions.model import AVERAGE, Check, Claim, ClaimResult, Verdict
 
-# A claim printed in larger steps of percentage points is held to these: `0.2` is no claim of 15 to 25.
+# Claims printed in larger steps of percentage points are held to these: `0.2` is no 15 to 25 %.
 LARGEST_UNIT = Decimal(1)
 # Official values are printed with three decimals, in percentage points.
 LEAST_TOLERANCE = Decimal("0.0005")

@@ -9,8 +9,8 @@ import pytest
 import small
 
 from harness.cli.main import main
-from harness.submissions.certificate import sign, statement
-from harness.submissions.keys import load_signer
+from harness.submissions.certificates.certificate import sign, statement
+from harness.submissions.certificates.keys import load_signer
 from harness.submissions.verification import verify
 
 LIST = "tiny_dev_trials_f"

@@ -13,8 +13,8 @@ from harness.errors import SubmissionError
 from harness.submissions.codes import SEVERITY
 from harness.submissions.limits import Limits
 from harness.submissions.members import Member
-from harness.submissions.reading import read_scores
 from harness.submissions.reference import Reference, from_trials
+from harness.submissions.scores.reading import read_scores
 
 LIMITS = Limits(line=200)
 

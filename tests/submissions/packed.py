@@ -15,7 +15,7 @@ from pathlib import Path
 import zstandard
 
 from harness.errors import SubmissionError
-from harness.submissions.archive import open_submission
+from harness.submissions.archives.archive import open_submission
 from harness.submissions.codes import SEVERITY
 from harness.submissions.limits import Limits
 

@@ -18,7 +18,7 @@ from hostile import HOSTILE
 from packed import COMPRESS, FILES, SOUND, USUAL, info, save, tarred, unpack, zipped
 
 from harness.errors import DataError, HarnessError, SubmissionError
-from harness.submissions.archive import open_submission
+from harness.submissions.archives.archive import open_submission
 from harness.submissions.limits import MIB, Limits
 from harness.submissions.model import Check
 
@@ -338,7 +338,7 @@ MEASURE = """
 import sys
 from pathlib import Path
 from harness.errors import SubmissionError
-from harness.submissions.archive import open_submission
+from harness.submissions.archives.archive import open_submission
 from harness.submissions.limits import Limits
 
 def peak():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ConfigError
-from harness.submissions.canonical import write_tar_gz, write_zip, writer
+from harness.submissions.packing.canonical import write_tar_gz, write_zip, writer
 
 FILES = {"b/é": b"2" * 5000, "a": b"1", "b/B": b"", "B": bytes(range(256)) * 300}
 
@@ -52,7 +52,7 @@ def test_tar(tmp_path: Path) -> None:
 def test_another_process_on_another_day_writes_the_same(tmp_path: Path) -> None:
     code = (
         "import time, sys, pathlib; time.time = lambda: 2e9\n"
-        "from harness.submissions.canonical import write_zip, write_tar_gz\n"
+        "from harness.submissions.packing.canonical import write_zip, write_tar_gz\n"
         "for write, path in zip((write_zip, write_tar_gz), map(pathlib.Path, sys.argv[1:])):\n"
         "    write(path, {'a': b'1' * 1000, 'b': b'2'})\n"
     )

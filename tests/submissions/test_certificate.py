@@ -28,16 +28,21 @@ from harness import __version__
 from harness.errors import ConfigError, HarnessError, IntegrityError, SubmissionError
 from harness.metrics.eer import EqualErrorRate
 from harness.runtime.files import code_fingerprint
-from harness.submissions import certificate, comparison
-from harness.submissions.certificate import certified, open_certificate, sign, statement
-from harness.submissions.comparison import (
+from harness.submissions.certificates import certificate, comparison
+from harness.submissions.certificates.certificate import (
+    certified,
+    open_certificate,
+    sign,
+    statement,
+)
+from harness.submissions.certificates.comparison import (
     check_scores,
     check_submission,
     directory_hash,
     folder_digest,
     submission_digest,
 )
-from harness.submissions.keys import generate_keys, load_public_key, load_signer
+from harness.submissions.certificates.keys import generate_keys, load_public_key, load_signer
 from harness.submissions.members import Submission
 from harness.submissions.model import Check, Verification
 
@@ -568,7 +573,7 @@ def test_a_missing_package_names_the_command_that_installs_it(
 
 def test_modules_load_no_cryptography() -> None:
     code = (
-        "import sys, harness.submissions.comparison, harness.cli.cert\n"
+        "import sys, harness.submissions.certificates.comparison, harness.cli.cert\n"
         "print({'cryptography', 'securesystemslib'} & set(sys.modules))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"

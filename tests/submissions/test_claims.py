@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from harness.errors import ConfigError, SubmissionError
 from harness.protocols.protocol import load
-from harness.submissions.claims import read_claims, read_reported
-from harness.submissions.description import Description
-from harness.submissions.layout import ClaimFile, Found, ScoreFile, find
+from harness.submissions.contents.claims import read_claims, read_reported
+from harness.submissions.contents.description import Description
+from harness.submissions.contents.layout import ClaimFile, Found, ScoreFile, find
+from harness.submissions.contents.stated import MOST_CLAIMS, percent
 from harness.submissions.limits import MIB
 from harness.submissions.members import Member, Submission
 from harness.submissions.model import Check, Claim
-from harness.submissions.stated import MOST_CLAIMS, percent
 
 VPAC = load("vpac2025")
 DEV_F, DEV_M, TEST_F, TEST_M = (listed.trials for listed in VPAC.lists)
@@ -312,7 +312,7 @@ def test_described_claims(monkeypatch: pytest.MonkeyPatch) -> None:
         claims={"B3": {DEV_F: "12.910", "average test": "4.52", "other": "1", DEV_M: "low"}},
         files={},
     )  # fmt: skip
-    monkeypatch.setattr("harness.submissions.claims.parse", lambda data, where: described)
+    monkeypatch.setattr("harness.submissions.contents.claims.parse", lambda data, where: described)
     claims, checks = read({"submission.yaml": "", "d.pdf": ""})
     assert brief(claims) == [("B3", DEV_F, "12.910", None), ("B3", "average test", "4.52", None)]
     assert [(c.code, c.file, c.count, c.message) for c in checks] == [

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import ConfigError
-from harness.submissions.description import (
+from harness.submissions.contents.description import (
     Description,
     Resource,
     folder_name,

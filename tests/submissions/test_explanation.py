@@ -13,7 +13,7 @@ import pytest
 from harness.metrics.eer import equal_error_rate
 from harness.protocols.lists import cross_product
 from harness.protocols.protocol import load
-from harness.submissions.explanation import Explainer, explain
+from harness.submissions.explanations.explanation import Explainer, explain
 from harness.submissions.model import Claim, Explanation, ListResult, Scores
 from harness.submissions.reference import Reference, from_trials
 

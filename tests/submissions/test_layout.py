@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.protocols.protocol import load
-from harness.submissions.layout import MOST_GUESSES, Found, find
+from harness.submissions.contents.layout import MOST_GUESSES, Found, find
+from harness.submissions.contents.naming import Names
 from harness.submissions.members import Member, Submission
-from harness.submissions.naming import Names
 
 VPAC = load("vpac2025")
 LISTS = tuple(listed.trials for listed in VPAC.lists)

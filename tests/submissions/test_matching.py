@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from harness.submissions.matching import chance, fits
+from harness.submissions.explanations.matching import chance, fits
 from harness.submissions.model import Claim
 
 

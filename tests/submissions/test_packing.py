@@ -26,8 +26,8 @@ from small import (
 )
 
 from harness.errors import ConfigError
-from harness.submissions.description import Resource
-from harness.submissions.packing import Draft, Packing, pack, read_declared
+from harness.submissions.contents.description import Resource
+from harness.submissions.packing.packing import Draft, Packing, pack, read_declared
 from harness.submissions.verification import Options, verify
 
 EDITION = edition()
@@ -281,7 +281,7 @@ def test_given_claims_are_checked(source: Path, draft: Draft, tmp_path: Path) ->
     assert any(
         f"A1 tiny_dev_trials_f: 12.3 is claimed, the scores give {truth}" in x for x in lines
     )
-    assert any("[claim-without-scores]" in line for line in lines)
+    assert any("A3 tiny_dev_trials_f is claimed, and there are no scores" in x for x in lines)
 
 
 def test_what_is_declared_is_packed_and_warned_of(

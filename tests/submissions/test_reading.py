@@ -15,15 +15,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.errors import SubmissionError
-from harness.submissions import columns
 from harness.submissions.codes import SEVERITY
 from harness.submissions.limits import MIB, Limits
-from harness.submissions.lines import Faults, Lines, quote
 from harness.submissions.members import Member
 from harness.submissions.model import Check, primary
-from harness.submissions.pairs import Table
-from harness.submissions.reading import Reading, iterate_lines, read_scores
 from harness.submissions.reference import Reference, from_trials
+from harness.submissions.scores import columns
+from harness.submissions.scores.lines import Faults, Lines, quote
+from harness.submissions.scores.pairs import Table
+from harness.submissions.scores.reading import Reading, iterate_lines, read_scores
 
 PATH = "exp/scores"
 OWN = small.list_name("dev", "f")
@@ -365,7 +365,7 @@ def test_short_lines_without_end_are_refused_as_early() -> None:
 def test_memory_is_bounded_by_the_list(
     code: str, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.submissions.lines.BLOCK", 4096)
+    monkeypatch.setattr("harness.submissions.scores.lines.BLOCK", 4096)
     read(CLEAN)  # the positions of all pairs are made once, for all files
     peaks = []
     for count in (15_000, 33_000):

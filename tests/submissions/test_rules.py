@@ -14,16 +14,16 @@ from small import edition
 
 from harness.errors import ConfigError, SubmissionError
 from harness.protocols.protocol import DataSet
-from harness.submissions.description import Description, Resource
-from harness.submissions.members import Member, Submission
-from harness.submissions.model import Check
-from harness.submissions.rules import (
+from harness.submissions.contents.description import Description, Resource
+from harness.submissions.contents.rules import (
     check_files,
     end_of_day,
     examine_rules,
     parse_time,
     read_resources,
 )
+from harness.submissions.members import Member, Submission
+from harness.submissions.model import Check
 
 EDITION = dataclasses.replace(
     edition(), sets=(DataSet("train-libri", "train", 1, 1, 1, subset="train-clean-360"),)

@@ -11,10 +11,10 @@ from harness.metrics.eer import equal_error_rate
 from harness.submissions.limits import Limits
 from harness.submissions.members import Member
 from harness.submissions.model import Check, ListResult, Scores
-from harness.submissions.reading import Reading, read_scores
 from harness.submissions.reference import Reference, ReferenceList, from_trials
-from harness.submissions.suspicion import examine, shared
-from harness.submissions.writing import areas
+from harness.submissions.scores.reading import Reading, read_scores
+from harness.submissions.scores.suspicion import examine, shared
+from harness.submissions.scores.writing import areas
 
 PATH = "exp/scores"
 LISTS = {

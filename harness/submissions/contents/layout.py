@@ -14,11 +14,9 @@ from typing import Literal
 
 from harness.protocols import scenarios
 from harness.protocols.protocol import Protocol, TrialList
-from harness.submissions.description import FILE_NAME
-from harness.submissions.members import Member, Submission
-from harness.submissions.model import Check
-from harness.submissions.naming import ANONYMIZED, MARKS, ORIGINAL, Names, PairName
-from harness.submissions.places import (
+from harness.submissions.contents.description import FILE_NAME
+from harness.submissions.contents.naming import ANONYMIZED, MARKS, ORIGINAL, Names, PairName
+from harness.submissions.contents.places import (
     GENERIC,
     NOT_SCORES,
     ORDINARY,
@@ -29,6 +27,8 @@ from harness.submissions.places import (
     place_of,
     scenario_of,
 )
+from harness.submissions.members import Member, Submission
+from harness.submissions.model import Check
 
 UNNAMED = "unnamed"
 # Looking for the nearest name takes time, which a stranger could ask for without end.

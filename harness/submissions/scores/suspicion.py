@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.metrics.eer import equal_error_rate
-from harness.submissions.lines import quote
 from harness.submissions.model import Check, ListResult
-from harness.submissions.reading import Reading
 from harness.submissions.reference import ReferenceList
-from harness.submissions.writing import areas, label_precision, line_order
+from harness.submissions.scores.lines import quote
+from harness.submissions.scores.reading import Reading
+from harness.submissions.scores.writing import areas, label_precision, line_order
 
 Floats = npt.NDArray[np.float32]
 Bools = npt.NDArray[np.bool_]

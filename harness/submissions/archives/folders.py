@@ -8,9 +8,9 @@ import stat
 from collections.abc import Iterator
 from functools import partial
 
-from harness.submissions.entries import Entry, kind_of_mode
-from harness.submissions.paths import fault
-from harness.submissions.streams import Content, unreadable
+from harness.submissions.archives.entries import Entry, kind_of_mode
+from harness.submissions.archives.paths import fault
+from harness.submissions.archives.streams import Content, unreadable
 
 # A pipe in the place of a file must not make the reader wait.
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -20,11 +20,10 @@ from harness.protocols.protocol import Protocol
 from harness.protocols.scores import FILE_NAME as SCORES
 from harness.protocols.typed import build, read_yaml
 from harness.runtime.files import disk_errors, sha256_bytes, sha256_file, whole_file
-from harness.submissions.archive import open_submission
-from harness.submissions.canonical import writer
-from harness.submissions.claims import read_claims
-from harness.submissions.description import FILE_NAME as DESCRIPTION
-from harness.submissions.description import (
+from harness.submissions.archives.archive import open_submission
+from harness.submissions.contents.claims import read_claims, read_reported
+from harness.submissions.contents.description import FILE_NAME as DESCRIPTION
+from harness.submissions.contents.description import (
     NAME,
     Description,
     Resource,
@@ -32,7 +31,10 @@ from harness.submissions.description import (
     folder_name,
     to_text,
 )
-from harness.submissions.layout import find
+from harness.submissions.contents.layout import find
+from harness.submissions.contents.naming import ORIGINAL
+from harness.submissions.contents.places import SCENARIO_NAMES
+from harness.submissions.judging import recompute
 from harness.submissions.limits import MIB, Limits
 from harness.submissions.model import (
     Check,
@@ -41,10 +43,9 @@ from harness.submissions.model import (
     Verification,
     average_name,
 )
-from harness.submissions.naming import ORIGINAL
-from harness.submissions.places import SCENARIO_NAMES
+from harness.submissions.packing.canonical import writer
 from harness.submissions.verdict import judge
-from harness.submissions.verification import Options, recompute, verify
+from harness.submissions.verification import Options, verify
 
 DOCUMENT = "description.pdf"
 PDF_MAGIC = b"%PDF-"
@@ -147,6 +148,7 @@ def pack(
         judged = verify([bare], protocol, replace(options, reported=draft.claims, received=None))
         origins = {f"{team}/{name}": origin for name, origin in collected.origins.items()}
         faults = _faults(judged, origins) + _contradictions(collected, judged)
+        faults += _unscored(draft, collected, protocol)
         if faults:
             return Packing(tuple(faults))
 
@@ -281,6 +283,19 @@ def _faults(verification: Verification, origins: Mapping[str, str]) -> list[str]
         if one.verdict == "refuted"
     ]
     return [_line(one) for one in checks] + refuted
+
+
+def _unscored(draft: Draft, collected: Collected, protocol: Protocol) -> list[str]:
+    """Claims that were given of systems that are not packed: a misspelt name, or one left out."""
+    if draft.claims is None:
+        return []
+    claims, _ = read_reported(draft.claims, protocol, draft.system)
+    return [
+        f"{draft.claims}: {claim.system} {claim.list} is claimed, and there are no scores of "
+        f"{claim.system}: name the system as its folder does, or remove the claim"
+        for claim in claims
+        if claim.system is not None and claim.system not in collected.systems
+    ]
 
 
 def _contradictions(collected: Collected, judged: Verification) -> list[str]:

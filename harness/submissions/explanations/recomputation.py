@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from harness.errors import ScoreError
 from harness.metrics.estimators import ESTIMATORS
-from harness.submissions.changes import (
+from harness.submissions.explanations.changes import (
     FALSE_ALARM,
     MISS,
     OFFICIAL,

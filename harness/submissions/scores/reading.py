@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from harness.submissions.codes import PRECEDENCE
 from harness.submissions.limits import Limits
-from harness.submissions.lines import Fault, Faults, Lines, iterate_lines, quote
 from harness.submissions.members import Member
 from harness.submissions.model import Check, Scores
-from harness.submissions.pairs import Table
 from harness.submissions.reference import Reference, ReferenceList
+from harness.submissions.scores.lines import Fault, Faults, Lines, iterate_lines, quote
+from harness.submissions.scores.pairs import Table
 
 __all__ = ["Reading", "iterate_lines", "read_scores"]
 

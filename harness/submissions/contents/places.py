@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.protocols.scenarios import IGNORANT, LAZY_INFORMED, ORIGINAL, SCENARIOS, SEMI_INFORMED
-from harness.submissions.naming import MARKS, PairName
+from harness.submissions.contents.naming import MARKS, PairName
 
 EXTENSIONS = ("scores", "score", "eer", "txt", "tsv", "csv")
 RESULTS = re.compile(r"(?:results?(?:_for_rank)?|eer|averages)(?![0-9a-z])(.*)", re.IGNORECASE)

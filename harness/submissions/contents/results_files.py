@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 from harness.protocols.scenarios import ORIGINAL as ORIGINAL_SPEECH
 from harness.protocols.scenarios import SEMI_INFORMED
+from harness.submissions.contents.naming import ORIGINAL, Names
+from harness.submissions.contents.stated import Statements
 from harness.submissions.model import Estimator
-from harness.submissions.naming import ORIGINAL, Names
-from harness.submissions.stated import Statements
 
 EER_COLUMNS = ("eer", "eer_percent", "eer(%)", "eer (%)", "eer [%]", "eer[%]", "eer%", "eer %")
 SYSTEM_COLUMNS = ("system", "anonymizer", "anonymization")

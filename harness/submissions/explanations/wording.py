@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness.metrics.feasibility import feasibility
 from harness.protocols.protocol import TrialList
-from harness.submissions.changes import OFFICIAL, Change, Recipe, apply, noun
+from harness.submissions.explanations.changes import OFFICIAL, Change, Recipe, apply, noun
 from harness.submissions.model import AVERAGE, Claim
 
 # From this probability on a match by chance is worth a word.

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-from harness.submissions.decoders import Decoder, Zlib, decode
-from harness.submissions.entries import Entry, kind_of_mode
-from harness.submissions.streams import Content, Read, Source, unreadable, window
+from harness.submissions.archives.decoders import Decoder, Zlib, decode
+from harness.submissions.archives.entries import Entry, kind_of_mode
+from harness.submissions.archives.streams import Content, Read, Source, unreadable, window
 
 LOCAL_MAGIC = b"PK\x03\x04"
 END_MAGIC = b"PK\x05\x06"

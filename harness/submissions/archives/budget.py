@@ -10,10 +10,10 @@ from typing import IO
 
 from harness.errors import SubmissionError
 from harness.runtime.files import disk_errors
-from harness.submissions.decoders import CHUNK_BYTES
+from harness.submissions.archives.decoders import CHUNK_BYTES
+from harness.submissions.archives.paths import printable
+from harness.submissions.archives.streams import Read
 from harness.submissions.limits import MIB, Limits
-from harness.submissions.paths import printable
-from harness.submissions.streams import Read
 
 # Little files of zeros are no bombs.
 LEAST_BOMB_BYTES = MIB

@@ -10,12 +10,12 @@ from typing import Any
 from harness.errors import ConfigError, IntegrityError, SubmissionError
 from harness.protocols.typed import build
 from harness.runtime.files import CHUNK_BYTES, sha256_file
-from harness.submissions.archive import open_submission
-from harness.submissions.certificate import certified, certified_lists
+from harness.submissions.archives.archive import open_submission
+from harness.submissions.certificates.certificate import certified, certified_lists
+from harness.submissions.certificates.predicate import CertifiedList
 from harness.submissions.limits import Limits
 from harness.submissions.members import Submission
 from harness.submissions.model import Verification
-from harness.submissions.predicate import CertifiedList
 
 # EERs in percent are certified with six decimals.
 SAME_EER = 1.5e-6

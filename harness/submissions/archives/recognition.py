@@ -6,9 +6,9 @@ import io
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.submissions import tars, zips
-from harness.submissions.decoders import Decompressed, compression
-from harness.submissions.streams import Read
+from harness.submissions.archives import tars, zips
+from harness.submissions.archives.decoders import Decompressed, compression
+from harness.submissions.archives.streams import Read
 
 HEAD_BYTES = 512
 # A compressed file compressed again happens by mistake, more often only by intent.

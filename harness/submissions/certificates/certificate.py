@@ -26,11 +26,8 @@ from harness.errors import ConfigError, IntegrityError
 from harness.metrics.estimators import ESTIMATORS
 from harness.protocols.typed import build
 from harness.runtime.files import code_fingerprint
-from harness.submissions.document import to_document
-from harness.submissions.keys import certificate_extra
-from harness.submissions.limits import MIB
-from harness.submissions.model import ListResult, SubmissionResult, Verification
-from harness.submissions.predicate import (
+from harness.submissions.certificates.keys import certificate_extra
+from harness.submissions.certificates.predicate import (
     PREDICATE_TYPE,
     STATEMENT_TYPE,
     Certified,
@@ -39,6 +36,9 @@ from harness.submissions.predicate import (
     CertifiedExplanation,
     CertifiedTrials,
 )
+from harness.submissions.document import to_document
+from harness.submissions.limits import MIB
+from harness.submissions.model import ListResult, SubmissionResult, Verification
 from harness.submissions.reference import Reference
 
 if TYPE_CHECKING:

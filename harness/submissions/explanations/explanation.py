@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.protocols.protocol import Protocol
-from harness.submissions import wording
-from harness.submissions.changes import (
+from harness.submissions.explanations import wording
+from harness.submissions.explanations.changes import (
     Change,
     Recipe,
     apply,
@@ -22,9 +22,9 @@ from harness.submissions.changes import (
     singles,
     sources,
 )
-from harness.submissions.matching import chance, fits
+from harness.submissions.explanations.matching import chance, fits
+from harness.submissions.explanations.recomputation import Recomputation
 from harness.submissions.model import Claim, Explanation, ListResult, average_name
-from harness.submissions.recomputation import Recomputation
 from harness.submissions.reference import Reference
 
 # Two numbers nearer than this are the same number.
@@ -103,9 +103,12 @@ class Explainer:
 
     def _search(self, claim: Claim, recipe: Recipe, deadline: float) -> _Search:
         every = tuple(self._splits)
+        # Of a list that cannot be scored another's number says nothing.
+        known = len(recipe.names) > 1 or self._recomputation.percent(recipe) is not None
+        others = sources(recipe, self._splits, self._recomputation.systems()) if known else []
         changes = changes_of(
             recipe,
-            sources(recipe, self._splits, self._recomputation.systems()),
+            others,
             conflicts=self._recomputation.has_conflicts(recipe.system, every),
             gaps=self._recomputation.has_gaps(recipe.system, every),
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from harness.submissions import columns
-from harness.submissions.lines import Faults
 from harness.submissions.model import Scores
 from harness.submissions.reference import Reference
+from harness.submissions.scores import columns
+from harness.submissions.scores.lines import Faults
 
 # Lines at the top that may be a header.
 HEADER_LINES = 3

@@ -11,15 +11,15 @@ from typing import Any
 from harness.errors import ConfigError, SubmissionError
 from harness.protocols.protocol import Protocol
 from harness.protocols.typed import did_you_mean, parse_untrusted_yaml
-from harness.submissions.description import parse
-from harness.submissions.layout import ClaimFile, Found
+from harness.submissions.contents.description import parse
+from harness.submissions.contents.layout import ClaimFile, Found
+from harness.submissions.contents.naming import ORIGINAL, Names
+from harness.submissions.contents.places import RESULTS
+from harness.submissions.contents.results_files import Reader
+from harness.submissions.contents.stated import Statements, percent
 from harness.submissions.limits import MIB
 from harness.submissions.members import Member
 from harness.submissions.model import Check, Claim
-from harness.submissions.naming import ORIGINAL, Names
-from harness.submissions.places import RESULTS
-from harness.submissions.results_files import Reader
-from harness.submissions.stated import Statements, percent
 
 FIX = "give a table with the columns system, list and EER (in percent)"
 LABEL = re.compile(r"^EER\s*[:=]?\s*", re.IGNORECASE)

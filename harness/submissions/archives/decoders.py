@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from harness.errors import SubmissionError
+from harness.submissions.archives.streams import Read, unreadable
 from harness.submissions.limits import MIB
-from harness.submissions.streams import Read, unreadable
 
 CHUNK_BYTES = 64 << 10
 # A Zstandard block of 4 bytes can stand for 128 KiB, and that decoder has no limit of its own.

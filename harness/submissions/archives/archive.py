@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from harness.errors import DataError, SubmissionError
-from harness.submissions import folders, tars, zips
-from harness.submissions.budget import Budget, Spool, beyond
-from harness.submissions.decoders import Decompressed, compression
-from harness.submissions.entries import Entry
+from harness.submissions.archives import folders, tars, zips
+from harness.submissions.archives.budget import Budget, Spool, beyond
+from harness.submissions.archives.decoders import Decompressed, compression
+from harness.submissions.archives.entries import Entry
+from harness.submissions.archives.paths import Name, fault, left_over, normal, printable, same
+from harness.submissions.archives.recognition import Packing, description, identify
+from harness.submissions.archives.streams import FileSource, Read, unreadable, window
 from harness.submissions.limits import Limits
 from harness.submissions.members import Member, Submission
 from harness.submissions.model import Check
-from harness.submissions.paths import Name, fault, left_over, normal, printable, same
-from harness.submissions.recognition import Packing, description, identify
-from harness.submissions.streams import FileSource, Read, unreadable, window
 
 BUFFER_BYTES = 256 << 10
 # Whatever the option says: archives in archives are opened by recursion.

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from harness.errors import SubmissionError
-from harness.submissions.entries import Entry, Kind
-from harness.submissions.streams import Content, Source, unreadable, window
+from harness.submissions.archives.entries import Entry, Kind
+from harness.submissions.archives.streams import Content, Source, unreadable, window
 
 BLOCK_BYTES = 512
 END = bytes(BLOCK_BYTES)

@@ -13,10 +13,10 @@ from pathlib import Path
 from harness.errors import ConfigError, SubmissionError
 from harness.protocols.protocol import Protocol
 from harness.protocols.typed import did_you_mean, shown
-from harness.submissions.description import FILE_NAME, Description, Resource, require_date
+from harness.submissions.contents.description import FILE_NAME, Description, Resource, require_date
+from harness.submissions.contents.naming import ORIGINAL
 from harness.submissions.members import Member, Submission
 from harness.submissions.model import Check
-from harness.submissions.naming import ORIGINAL
 
 # Plans give deadlines as days without a time zone: a day has ended when it has everywhere on Earth.
 LAST_ZONE = timezone(timedelta(hours=-12))

@@ -1,0 +1,1 @@
+"""From an archive or a folder of a stranger to its members."""

@@ -1,0 +1,1 @@
+"""Signed certificates of verifications."""

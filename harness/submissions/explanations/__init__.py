@@ -1,0 +1,1 @@
+"""Why a claim differs from the scores."""

@@ -1,0 +1,1 @@
+"""Making a submission that will pass."""
