@@ -9,7 +9,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 REQUIREMENTS = REPOSITORY / "requirements"
-LOCKS = ("full", "light", "light-test", "lint")
+LOCKS = ("full", "light", "light-test", "lint", "fuzz")
 
 
 def pins(name: str) -> dict[str, str]:
@@ -22,7 +22,7 @@ def test_every_input_has_its_lock() -> None:
     assert {path.stem for path in REQUIREMENTS.glob("*.lock")} == set(LOCKS)
 
 
-@pytest.mark.parametrize("name", ["light", "light-test", "lint"])
+@pytest.mark.parametrize("name", ["light", "light-test", "lint", "fuzz"])
 def test_what_two_environments_share_has_one_version(name: str) -> None:
     full = pins("full")
     shared = pins(name).keys() & full.keys()
@@ -48,7 +48,7 @@ def test_lock_is_hashed_and_names_no_registry(name: str) -> None:
 @pytest.mark.parametrize("name", LOCKS)
 def test_every_named_package_is_locked(name: str) -> None:
     lines = (REQUIREMENTS / f"{name}.in").read_text(encoding="utf-8").splitlines()
-    named = [re.split(r"[=<>\s]", line)[0] for line in lines if re.match(r"\w", line)]
+    named = [re.split(r"[=<>\s\[]", line)[0] for line in lines if re.match(r"\w", line)]
     assert named
     assert set(named) <= pins(name).keys()
 

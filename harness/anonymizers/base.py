@@ -8,17 +8,12 @@ change a result. It never sees an official name; the speaker only where the leve
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from harness.corpora.store import Samples
-from harness.errors import ConfigError
-from harness.protocols.typed import build, did_you_mean
-
-GROUP = "harness.anonymizers"
+from harness.runtime import plugins
 
 Level = Literal["utterance", "speaker"]
 LEVELS: tuple[Level, ...] = ("utterance", "speaker")
@@ -68,35 +63,15 @@ class Anonymizer(Protocol):
         ...
 
 
+KIND = plugins.Kind(
+    "anonymizer", "harness.anonymizers", Anonymizer, "level, name, alphas() and anonymize()"
+)
+
+
 def load(name: str, entry: Mapping[str, Any]) -> Anonymizer:
     """The anonymizer that params.yaml calls `name`, from its entry (`type` and parameters).
 
-    Raises ConfigError for an unknown type or parameter, a value out of range, or a registered class
-    that cannot be imported or is no anonymizer.
+    Raises ConfigError as `plugins.load` does.
     """
-    found = {point.name: point for point in entry_points(group=GROUP)}
-    where = f"params.yaml: anonymizers.{name}"
-    parameters = dict(entry)
-    type_name = str(parameters.pop("type", ""))
-    if type_name not in found:
-        raise ConfigError(
-            f"unknown anonymizer type {type_name!r}",
-            where=where,
-            fix=did_you_mean(type_name, found),
-        )
-    point = found[type_name]
-    try:
-        kind = point.load()
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(
-            f"{point.value} cannot be imported ({error})", where=where, fix="install what it needs"
-        ) from error
-    fits = isinstance(kind, type) and dataclasses.is_dataclass(kind)
-    anonymizer = build(kind, parameters, where) if fits else None
-    if not isinstance(anonymizer, Anonymizer):
-        raise ConfigError(
-            f"{point.value} is no anonymizer",
-            where=where,
-            fix="make it a frozen dataclass with level, name, alphas() and anonymize()",
-        )
+    anonymizer: Anonymizer = plugins.load(KIND, name, entry)
     return anonymizer

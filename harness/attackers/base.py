@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -18,11 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.corpora.opaque import Speech
-from harness.errors import ConfigError
-from harness.protocols.typed import build, did_you_mean
+from harness.runtime import plugins
 from harness.runtime.events import Events
-
-GROUP = "harness.attackers"
 
 
 @dataclass(frozen=True)
@@ -80,18 +76,13 @@ class Attacker(Protocol):
         ...
 
 
+KIND = plugins.Kind("attacker", "harness.attackers", Attacker, "train() and score()")
+
+
 def load(name: str, entry: Mapping[str, Any]) -> Attacker:
     """The attacker that params.yaml calls `name`, from its entry (`type` and parameters).
 
-    Raises ConfigError for an unknown type or parameter, or a value of the wrong type.
+    Raises ConfigError as `plugins.load` does.
     """
-    found = {point.name: point for point in entry_points(group=GROUP)}
-    where = f"params.yaml: attackers.{name}"
-    parameters = dict(entry)
-    type_name = str(parameters.pop("type", ""))
-    if type_name not in found:
-        raise ConfigError(
-            f"unknown attacker type {type_name!r}", where=where, fix=did_you_mean(type_name, found)
-        )
-    attacker: Attacker = build(found[type_name].load(), parameters, where)
+    attacker: Attacker = plugins.load(KIND, name, entry)
     return attacker

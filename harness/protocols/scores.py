@@ -37,7 +37,9 @@ def read_scores(path: Path, trials: Sequence[Trial]) -> npt.NDArray[np.float32]:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        raise ScoreError("no such score file", where=path, fix="run the score stage") from error
+        raise ScoreError(
+            "no such score file", where=path, fix="name another, or run the score stage"
+        ) from error
     except UnicodeDecodeError as error:
         raise ScoreError("not UTF-8", where=path, fix="write the scores as text") from error
     for number, line in enumerate(text.splitlines(), start=1):
