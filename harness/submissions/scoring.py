@@ -67,10 +67,21 @@ def _generated(
     return {name: one for name, one in made.items() if one is not None}
 
 
-def score(files: Sequence[ScoreFile], reference: Reference, limits: Limits) -> Scored:
-    """Read all score files of a submission."""
+def score(
+    files: Sequence[ScoreFile], protocol: Protocol, reference: Reference, limits: Limits
+) -> Scored:
+    """Read all score files of a submission, in the edition's order of systems and lists."""
     scored = Scored()
-    for score_file in files:
+    systems = {name: place for place, name in enumerate(protocol.systems)}
+    lists = list(protocol.lists)
+    for score_file in sorted(
+        files,
+        key=lambda one: (
+            systems.get(one.system, len(systems)),
+            one.system,
+            lists.index(one.listed),
+        ),
+    ):
         _score(score_file, reference, limits, scored)
     return scored
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from harness.protocols.protocol import Protocol
 from harness.submissions.codes import PRECEDENCE
@@ -18,6 +19,7 @@ HEADER = ("system", "list", "claimed", "recomputed", "missed", "accepted", "verd
 RIGHT = (2, 3, 4, 5)
 NOTHING = "-"
 DECIMALS = 3
+MOST_DECIMALS = 5
 # A submission with thousands of faults is told its first ones; the JSON document has them all.
 MOST_CHECKS = 40
 
@@ -84,9 +86,16 @@ def _claim_rows(claims: Sequence[ClaimResult], scored: ListResult | None) -> lis
         label = one.list if one.estimator == "official" else f"{one.list} ({one.estimator})"
         counts = _counts(scored) if one.estimator == "official" else (NOTHING, NOTHING)
         verdict = one.verdict if not one.remark else f"{one.verdict}, {one.remark}"
-        row = (one.system, label, format(one.claimed, "f"), _number(one.recomputed), *counts)
+        row = (one.system, label, _claimed(one.claimed), _number(one.recomputed), *counts)
         merged.setdefault((*row, verdict), []).append(one.file.rpartition("/")[2])
     return [(*row, ", ".join(dict.fromkeys(files))) for row, files in merged.items()]
+
+
+def _claimed(percent: Decimal) -> str:
+    """As printed; of a raw fraction's digits those that a verdict may depend on."""
+    exponent = percent.as_tuple().exponent
+    digits = -exponent if isinstance(exponent, int) else 0
+    return f"{percent:.{MOST_DECIMALS}f}…" if digits > MOST_DECIMALS else format(percent, "f")
 
 
 def _number(percent: float | None) -> str:

@@ -116,7 +116,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
 def _verify_one(one: Opened, protocol: Protocol, reference: Reference, options: Options) -> None:
     result, found = one.result, one.found
     result.checks += found.checks
-    scored = score(found.score_files, reference, options.limits)
+    scored = score(found.score_files, protocol, reference, options.limits)
     result.lists += scored.lists
     result.checks += scored.checks
     result.checks += missing_lists(found.score_files, protocol)

@@ -90,7 +90,9 @@ def test_file_that_cannot_be_scored(path: Path, text: str, message: str) -> None
 
 
 def test_missing_and_foreign_files(path: Path) -> None:
-    with pytest.raises(ScoreError, match="scores: no such score file; name another, or run the score stage"):
+    with pytest.raises(
+        ScoreError, match="scores: no such score file; name another, or run the score stage"
+    ):
         read_scores(path, TRIALS)
     path.write_bytes(b"\x80\x04\x95")
     with pytest.raises(ScoreError, match="scores: not UTF-8"):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 from harness.submissions.table import printable, to_text
 from results import verification
@@ -31,6 +32,15 @@ def test_scores_without_a_claim_are_shown() -> None:
     made = verification()
     made.submissions[0].claims.clear()
     assert "A1      tiny_dev_trials_f        -      22.800   17/75    86/375" in to_text(made)
+
+
+def test_a_raw_fraction_is_told_by_its_first_digits() -> None:
+    made = verification()
+    claims = made.submissions[0].claims
+    claims[:] = [replace(claims[0], claimed=Decimal("31.70035034418106"))]
+    assert "  31.70035…  " in to_text(made)
+    claims[:] = [replace(claims[0], claimed=Decimal("31.70035"))]
+    assert "  31.70035  " in to_text(made)
 
 
 def test_several_submissions_end_with_one_verdict() -> None:
