@@ -10,6 +10,7 @@
     ├── IntegrityError   stored bytes that do not have their recorded hash
     ├── TrainingError    a training that cannot go on
     ├── ResourceError    disk, memory, permissions
+    ├── ContainerError   the container engine, an image, or what a container left
     └── TrackingError    the MLflow store
 
 Every message is one line that says what is wrong, where, and what to do about it.
@@ -76,6 +77,10 @@ class TrainingError(HarnessError):
 
 class ResourceError(HarnessError):
     """The machine lacks disk, memory or a permission."""
+
+
+class ContainerError(HarnessError):
+    """The container engine, an image, or what a container left is not as it has to be."""
 
 
 class TrackingError(HarnessError):

@@ -1,0 +1,82 @@
+"""Builds the images: `python docker/build.py [--offline] [IMAGE ...]`; `make images` calls it.
+
+Everything that goes into an image is downloaded first, by hash, on the host: the build itself has
+no network. `--offline` builds on a base made from Debian packages (base.sh), for machines that
+reach no registry. images.lock records what was built: the digest of each image, of its base, and
+of its lock file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+HERE = ROOT / "docker"
+LOCK = HERE / "images.lock"
+OFFLINE_BASE = "harness-base:bookworm"
+IMAGES = {"verifier": "verifier"}
+
+
+def run(*command: str | Path, cwd: Path = ROOT) -> str:
+    done = subprocess.run(command, cwd=cwd, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout.strip()
+
+
+def base_image(offline: bool) -> str:
+    """The base by its digest; the offline one is made where it is missing."""
+    if not offline:
+        return (HERE / "base.digest").read_text(encoding="utf-8").strip()
+    if not run("docker", "images", "--quiet", OFFLINE_BASE):
+        run("sh", HERE / "base.sh")
+    return digest(OFFLINE_BASE)
+
+
+def digest(image: str) -> str:
+    return run("docker", "image", "inspect", "--format", "{{.Id}}", image)
+
+
+def build(name: str, base: str) -> tuple[str, str]:
+    """Build one image; its digest, and the hash of its lock file."""
+    lock = ROOT / "requirements" / f"{IMAGES[name]}.lock"
+    lock_hash = hashlib.sha256(lock.read_bytes()).hexdigest()
+    with tempfile.TemporaryDirectory() as folder:
+        context = Path(folder)
+        shutil.copy(HERE / name / "Dockerfile", context)
+        shutil.copy(lock, context)
+        pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
+        wheels = context / "wheels"
+        run(*pip, "download", "--require-hashes", "--only-binary=:all:", "-r", lock, "-d", wheels)
+        run(*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", wheels, ROOT)
+        revision = run("git", "rev-parse", "HEAD")
+        run(
+            *("docker", "build", "--network", "none", "--tag", f"harness-{name}"),
+            *("--build-arg", f"BASE_IMAGE={base}", "--build-arg", f"BASE_DIGEST={base}"),
+            *("--build-arg", f"REVISION={revision}", "--build-arg", f"LOCK_SHA256={lock_hash}"),
+            context,
+        )
+    return digest(f"harness-{name}"), lock_hash
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("images", nargs="*", default=list(IMAGES), metavar="IMAGE")
+    parser.add_argument("--offline", action="store_true")
+    arguments = parser.parse_args()
+    base = base_image(arguments.offline)
+    lines = ["# Written by docker/build.py.", f"base: {base}"]
+    for name in arguments.images:
+        image, lock_hash = build(name, base)
+        lines += [f"{name}:", f"  digest: {image}", f"  lock_sha256: {lock_hash}"]
+        print(f"harness-{name} {image}")
+    LOCK.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
