@@ -50,7 +50,8 @@ lock:  ## pin the packages of requirements/*.in (UPGRADE=--upgrade: to new relea
 	$(COMPILE) light-test.in -c full.lock -o light-test.lock && \
 	$(COMPILE) lint.in -c full.lock -o lint.lock && \
 	$(COMPILE) fuzz.in -c full.lock -o fuzz.lock && \
-	$(COMPILE) verifier.in -c full.lock -o verifier.lock
+	$(COMPILE) verifier.in -c full.lock -o verifier.lock && \
+	$(COMPILE) anonymizer-b2.in -c full.lock -o anonymizer-b2.lock
 
 demo-clean:  ## delete what the demo benchmark made (its tables and DVC's cache stay)
 	rm -rf data/demo models/demo results/demo/scores results/demo/eer .work/*demo* .work/voices-* .work/anonymize-*

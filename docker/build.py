@@ -16,11 +16,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).resolve().parents[1]
 HERE = ROOT / "docker"
 LOCK = HERE / "images.lock"
 OFFLINE_BASE = "harness-base:bookworm"
-IMAGES = {"verifier": "verifier"}
+# Image to the lock of what it holds.
+IMAGES = {"verifier": "verifier", "anonymizer-b2": "anonymizer-b2"}
 
 
 def run(*command: str | Path, cwd: Path = ROOT) -> str:
@@ -69,12 +72,15 @@ def main() -> int:
     parser.add_argument("--offline", action="store_true")
     arguments = parser.parse_args()
     base = base_image(arguments.offline)
-    lines = ["# Written by docker/build.py.", f"base: {base}"]
+    known = yaml.safe_load(LOCK.read_text(encoding="utf-8")) if LOCK.exists() else {}
+    # What was built on another base is not what this lock speaks of.
+    built = {name: known[name] for name in IMAGES if name in known and known["base"] == base}
     for name in arguments.images:
         image, lock_hash = build(name, base)
-        lines += [f"{name}:", f"  digest: {image}", f"  lock_sha256: {lock_hash}"]
+        built[name] = {"digest": image, "lock_sha256": lock_hash}
         print(f"harness-{name} {image}")
-    LOCK.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    text = yaml.safe_dump({"base": base, **dict(sorted(built.items()))}, sort_keys=False)
+    LOCK.write_text(f"# Written by docker/build.py.\n{text}", encoding="utf-8")
     return 0
 
 

@@ -9,7 +9,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 REQUIREMENTS = REPOSITORY / "requirements"
-LOCKS = ("full", "light", "light-test", "lint", "fuzz")
+LOCKS = ("full", "light", "light-test", "lint", "fuzz", "verifier", "anonymizer-b2")
 
 
 def pins(name: str) -> dict[str, str]:
@@ -22,7 +22,7 @@ def test_every_input_has_its_lock() -> None:
     assert {path.stem for path in REQUIREMENTS.glob("*.lock")} == set(LOCKS)
 
 
-@pytest.mark.parametrize("name", ["light", "light-test", "lint", "fuzz"])
+@pytest.mark.parametrize("name", LOCKS[1:])
 def test_what_two_environments_share_has_one_version(name: str) -> None:
     full = pins("full")
     shared = pins(name).keys() & full.keys()

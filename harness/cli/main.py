@@ -10,7 +10,19 @@ import traceback
 from collections.abc import Sequence
 
 from harness import __version__
-from harness.cli import cert, corpus, difflock, doctor, eer, pack, stage, track, verify
+from harness.cli import (
+    cert,
+    conformance,
+    contract,
+    corpus,
+    difflock,
+    doctor,
+    eer,
+    pack,
+    stage,
+    track,
+    verify,
+)
 from harness.cli.status import FAILED, INTERNAL_ERROR, INTERRUPTED, USAGE_ERROR
 from harness.errors import HarnessError
 
@@ -28,7 +40,10 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog="harness", description=__doc__)
     top.add_argument("--version", action="version", version=f"harness {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (stage, corpus, verify, pack, eer, cert, track, difflock, doctor):
+    for module in (
+        *(stage, corpus, verify, pack, eer, cert, track, difflock, doctor),
+        *(conformance, contract),
+    ):
         module.register(commands)
     return top
 

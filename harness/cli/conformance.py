@@ -1,0 +1,63 @@
+"""`harness conformance …`: does an image keep docs/contracts.md?"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError
+
+CONFORMS, BROKEN, NOT_CHECKABLE = 0, 1, 2
+
+
+def register(commands: Any) -> None:
+    conformance = commands.add_parser(
+        "conformance",
+        help="does an image keep the contract?",
+        description="Run an image on tiny speech, and name each clause of docs/contracts.md that "
+        "it breaks. Exit status: 0 it conforms, 1 a clause is broken, 2 not checkable.",
+    )
+    kinds = conformance.add_subparsers(dest="kind", required=True, metavar="KIND")
+    anonymizer = kinds.add_parser("anonymizer", help="check an anonymizer")
+    anonymizer.add_argument("image", metavar="IMAGE")
+    anonymizer.add_argument(
+        "--params", type=Path, metavar="FILE", help="its parameters, JSON (default: none)"
+    )
+    anonymizer.add_argument(
+        "--unseeded", action="store_true", help="the system draws nothing: do not check A9"
+    )
+    anonymizer.add_argument(
+        "--seconds", type=float, metavar="S", help="most time for each run (default: 300)"
+    )
+    anonymizer.add_argument(
+        "--memory", type=int, metavar="MIB", help="most memory for each run (default: 4096)"
+    )
+    anonymizer.set_defaults(handler=run)
+
+
+def run(parsed: argparse.Namespace) -> int:
+    from harness.contracts.clauses import CLAUSES
+    from harness.contracts.conformance_anonymizer import FENCE, check
+    from harness.contracts.exchange import read_parameters
+
+    limits = {"seconds": parsed.seconds, "memory": parsed.memory}
+    given = {name: value for name, value in limits.items() if value is not None}
+    try:
+        findings = check(
+            parsed.image,
+            {} if parsed.params is None else read_parameters(parsed.params),
+            seeded=not parsed.unseeded,
+            fence=dataclasses.replace(FENCE, **given),
+        )
+    except HarnessError as error:
+        print(f"harness conformance: {error}", file=sys.stderr)
+        return NOT_CHECKABLE
+    for finding in findings:
+        line = f"{finding.clause:<5}{finding.state:<13}{CLAUSES[finding.clause]}"
+        print(f"{line}: {finding.said}" if finding.said else line)
+    broken = sum(finding.state == "broken" for finding in findings)
+    print(f"{parsed.image}: " + (f"{broken} clauses broken" if broken else "conforms"))
+    return BROKEN if broken else CONFORMS

@@ -1,0 +1,155 @@
+"""The clauses of docs/contracts.md, and what a check of an image finds of each."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from harness.errors import DataError
+from harness.runtime.containers import Outcome
+from harness.runtime.events import Event, read_events
+
+CLAUSES = {
+    "C1": "Start",
+    "C2": "No network",
+    "C3": "Inputs are untouched",
+    "C4": "Limits",
+    "C5": "Events",
+    "C6": "Success",
+    "C7": "Failure",
+    "C8": "Parameters",
+    "A1": "Manifest",
+    "A2": "Speech given",
+    "A3": "Names and counts",
+    "A4": "Format",
+    "A5": "Duration",
+    "A6": "Not silent",
+    "A7": "Not clipped",
+    "A8": "Repeatable",
+    "A9": "Another seed",
+    "A10": "Alone as in a batch",
+    "A11": "Order",
+}
+
+State = Literal["kept", "broken", "not checked"]
+
+# What programs say when they meet the fence; the clause that tells them so.
+MEETING_THE_FENCE = (
+    ("C2", re.compile(r"network is unreachable|name resolution|could not resolve|name or service")),
+    ("C3", re.compile(r"read-only file ?system|/in\b[^ ]* permission denied")),
+    ("C1", re.compile(r"permission denied|operation not permitted")),
+)
+SHOWN_CHARACTERS = 200
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found of one clause. said: the fault, or why it was not checked; else empty."""
+
+    clause: str
+    state: State
+    said: str = ""
+
+
+@dataclass
+class Findings:
+    """Collects findings; the first fault of a clause is the one told."""
+
+    _kept: set[str] = field(default_factory=set)
+    _broken: dict[str, str] = field(default_factory=dict)
+
+    def check(self, clause: str, fault: str | None) -> bool:
+        """Note whether a clause is kept (no fault), and return it."""
+        if fault is None:
+            self._kept.add(clause)
+        else:
+            self._broken.setdefault(clause, fault)
+        return fault is None
+
+    def broken(self, clause: str) -> bool:
+        """Whether a fault of the clause was found."""
+        return clause in self._broken
+
+    def of(self, clauses: Sequence[str], unasked: dict[str, str]) -> list[Finding]:
+        """One finding per clause, in that order. unasked: clauses that were not to be checked."""
+        found = []
+        for clause in clauses:
+            if clause in self._broken:
+                found.append(Finding(clause, "broken", self._broken[clause]))
+            elif clause in self._kept:
+                found.append(Finding(clause, "kept"))
+            else:
+                why = unasked.get(clause, "another clause is broken")
+                found.append(Finding(clause, "not checked", why))
+        return found
+
+
+def events(outcome: Outcome, findings: Findings) -> list[Event] | None:
+    """The events that a container said on its standard output, None if it broke C5."""
+    heard: list[Event] = []
+    fault = None
+    with tempfile.TemporaryDirectory() as folder:
+        stdout = Path(folder, "stdout")
+        stdout.write_bytes(outcome.stdout)
+        try:
+            heard.extend(read_events(stdout))
+        except DataError as error:
+            number = str(error.where).rpartition(":")[2]
+            fault = f"line {number} of its standard output: {error.what}"
+    return heard if findings.check("C5", fault) else None
+
+
+def ended_well(outcome: Outcome, findings: Findings, clause: str | None) -> bool:
+    """Whether a run on good input succeeded; checks C4 to C6.
+
+    clause: the one that failed if it did not; None for the clause that the program ran against.
+    """
+    if not findings.check("C4", None if outcome.stopped is None else f"it {outcome.stopped}"):
+        return False
+    heard = events(outcome, findings) or []
+    errors = [event["message"] for event in heard if event["event"] == "error"]
+    if outcome.status == 0:
+        return findings.check("C6", "an error event, yet exit status 0" if errors else None)
+    last = shown(errors[-1]) if errors else _last_words(outcome)
+    fault = f"ended with status {outcome.status} on good input: {last}"
+    return findings.check(clause or _ran_against(last), fault)
+
+
+def refused(outcome: Outcome, findings: Findings, what: str) -> bool:
+    """Whether a run refused bad input as C7 says. what: the input, in words."""
+    if not findings.check("C4", None if outcome.stopped is None else f"it {outcome.stopped}"):
+        return False
+    said = events(outcome, findings)
+    if said is None:
+        return False
+    heard = [event["event"] for event in said]
+    fault = None
+    if outcome.status == 0:
+        fault = f"{what}: exit status 0"
+    elif heard.count("error") != 1:
+        fault = f"{what}: {heard.count('error')} error events, not one"
+    elif heard[-1] != "error":
+        fault = f"{what}: the error event is not the last"
+    return findings.check("C7", fault)
+
+
+def _ran_against(words: str) -> str:
+    for clause, pattern in MEETING_THE_FENCE:
+        if pattern.search(words.lower()):
+            return clause
+    return "C6"
+
+
+def _last_words(outcome: Outcome) -> str:
+    lines = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
+    return shown(lines[-1]) if lines else "nothing said"
+
+
+def shown(words: str) -> str:
+    """A stranger's words on one line, short, and without what a terminal would obey."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in words)
+    return " ".join(printable.split())[:SHOWN_CHARACTERS]

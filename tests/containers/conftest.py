@@ -1,0 +1,129 @@
+"""A Docker engine, the hostile image, a host that must be clean after each test, and the table."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.errors import ContainerError
+from harness.runtime import containers
+
+BASE = "harness-base:bookworm"
+HOSTILE = Path(__file__).resolve().parents[2] / "docker" / "hostile"
+# Read before any test starts: tests run without the variable.
+REQUIRED = bool(os.environ.get("HARNESS_REQUIRE_DOCKER"))
+ROWS = pytest.StashKey[list[tuple[str, str, str]]]()
+Record = Callable[[str, str, str], None]
+
+
+def docker(*arguments: str) -> str:
+    done = subprocess.run(["docker", *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def engine() -> None:
+    """A Docker engine with the base image; else skip, or fail where one is required."""
+    try:
+        containers.require_engine()
+        containers.image_digest(BASE)
+    except ContainerError as error:
+        reason = f"{error} (make images OFFLINE=1)"
+        if REQUIRED:
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+
+def _built(target: str) -> Iterator[str]:
+    tag = f"harness-test-{target}-{uuid.uuid4().hex[:8]}"
+    docker(
+        *("build", "--network", "none", "--quiet", "--target", target, "--tag", tag),
+        *("--build-arg", f"BASE_IMAGE={BASE}", str(HOSTILE)),
+    )
+    yield tag
+    docker("image", "rm", "--force", tag)
+
+
+@pytest.fixture(scope="session")
+def hostile(engine: None) -> Iterator[str]:
+    """The image whose commands are the attacks of attack.py."""
+    yield from _built("hostile")
+
+
+@pytest.fixture(scope="session")
+def volumes(hostile: str) -> Iterator[str]:
+    """The hostile image, with a declared volume."""
+    yield from _built("volumes")
+
+
+@pytest.fixture
+def token(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """Names containers, folders and processes of one test, and holds its temporary folders."""
+    token = f"harness-test-{uuid.uuid4().hex[:12]}-"
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(containers, "NAME_PREFIX", token)
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    return token
+
+
+@pytest.fixture
+def clean(token: str, engine: None) -> Iterator[None]:
+    """After the test no container, volume, process or temporary folder of it is left."""
+    before = set(docker("volume", "ls", "--quiet").split())
+    yield
+    assert leftovers(token) == []
+    assert set(docker("volume", "ls", "--quiet").split()) <= before
+
+
+def leftovers(token: str, seconds: float = 0.0) -> list[str]:
+    """What is left on the host under a name; a wait of some seconds for it to go, if it must."""
+    end = time.monotonic() + seconds
+    while True:
+        found = docker("ps", "--all", "--quiet", "--filter", f"name={token}").split()
+        found += [str(path) for path in Path(tempfile.gettempdir()).glob(f"{token}*")]
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                command = path.read_bytes()
+            except OSError:
+                continue
+            if token.encode() in command and path.parent.name != str(os.getpid()):
+                found.append(command.decode("utf-8", "replace"))
+        if not found or time.monotonic() >= end:
+            return found
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """An input folder with one file."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    folder.chmod(0o755)
+    (folder / "file").write_text("speech", encoding="utf-8")
+    (folder / "file").chmod(0o644)
+    return folder
+
+
+@pytest.fixture
+def record(request: pytest.FixtureRequest) -> Record:
+    """Adds a row to the table at the end of the tests: attack, limit, outcome."""
+    rows = request.config.stash.setdefault(ROWS, [])
+    return lambda attack, limit, outcome: rows.append((attack, limit, outcome))
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    rows = config.stash.get(ROWS, [])
+    if rows:
+        terminalreporter.section("what the hostile image tried")
+        for row in (("attack", "limit", "outcome"), ("---", "---", "---"), *rows):
+            terminalreporter.write_line("| " + " | ".join(row) + " |")
