@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.output import show, tell
 from harness.cli.status import FAILED, USAGE_ERROR
 from harness.errors import HarnessError, IntegrityError
+from harness.submissions.shown import printable
 
 if TYPE_CHECKING:
     from harness.submissions.certificates.predicate import Certified, CertifiedList
@@ -20,6 +22,8 @@ UNREADABLE = 2
 NOTHING = "-"
 COLUMNS = ("system", "list", "missed", "accepted")
 NUMBERS_FROM = 2
+# Those that are shown, as many as a terminal of 100 columns holds; the certificate has them all.
+ESTIMATORS = ("official", "kaldi", "rocch", "linear", "max", "grid-1000")
 
 
 def register(commands: Any) -> None:
@@ -73,12 +77,12 @@ def _check(parsed: argparse.Namespace) -> int:
         print(f"harness cert check: {needs}; see `harness cert check --help`", file=sys.stderr)
         return USAGE_ERROR
     try:
-        sys.stdout.write(_checked(parsed))
+        show(_checked(parsed))
     except IntegrityError as error:
-        print(f"harness cert check: REFUSED: {error}", file=sys.stderr)
+        tell(f"harness cert check: REFUSED: {error}")
         return FAILED
     except (HarnessError, OSError) as error:
-        print(f"harness cert check: {error}", file=sys.stderr)
+        tell(f"harness cert check: {error}")
         return UNREADABLE
     return 0
 
@@ -88,7 +92,6 @@ def _checked(parsed: argparse.Namespace) -> str:
     from harness.submissions.certificates.certificate import LARGEST, certified, open_certificate
     from harness.submissions.certificates.comparison import check_submission
     from harness.submissions.certificates.keys import load_public_key
-    from harness.submissions.table import printable
 
     key = load_public_key(parsed.key)
     with parsed.certificate.open("rb") as stream:
@@ -110,7 +113,7 @@ def _checked(parsed: argparse.Namespace) -> str:
         "checks": _tally(check.code for check in content.checks),
         "harness": f"{content.harness.version}, source sha256 {content.harness.source_sha256}",
     }
-    return printable(_summary(content, facts))
+    return _summary(content, facts)
 
 
 def _rescore(statement: dict[str, Any], parsed: argparse.Namespace) -> None:
@@ -139,12 +142,12 @@ def _summary(content: Certified, facts: dict[str, str]) -> str:
     ]
     if content.lists:
         lines += ["", "EER in percent, by estimator", *_table(content.lists)]
-    return "\n".join(lines) + "\n"
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _table(lists: Sequence[CertifiedList]) -> list[str]:
-    names = sorted({name for one in lists for name in one.eer_percent or {}})
-    names.sort(key=lambda name: name != "official")
+    known = {name for one in lists for name in one.eer_percent or {}}
+    names = [name for name in ESTIMATORS if name in known]
     rows = [(*COLUMNS, *names)]
     for one in lists:
         counts = (one.misses, one.false_alarms)

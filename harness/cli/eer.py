@@ -14,6 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from harness.errors import ConfigError
+from harness.submissions.shown import printable_json
+
 
 def register(commands: Any) -> None:
     command = commands.add_parser(
@@ -36,7 +39,7 @@ def register(commands: Any) -> None:
 def run(parsed: argparse.Namespace) -> int:
     document = measure(parsed.trials, parsed.scores)
     sys.stdout.write(
-        json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        printable_json(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
         if parsed.json
         else table(document)
     )
@@ -44,7 +47,7 @@ def run(parsed: argparse.Namespace) -> int:
 
 
 def measure(trials_file: Path, scores_file: Path) -> dict[str, Any]:
-    """The document that `--json` prints. Raises ListError, ScoreError or OSError."""
+    """The document that `--json` prints. Raises ConfigError, ListError, ScoreError or OSError."""
     import numpy as np
 
     from harness.metrics.eer import equal_error_rate
@@ -53,6 +56,9 @@ def measure(trials_file: Path, scores_file: Path) -> dict[str, Any]:
     from harness.protocols.scores import read_scores
     from harness.runtime.files import sha256_file
 
+    for path, name in ((trials_file, "trials"), (scores_file, "scores")):
+        if path.is_dir():
+            raise ConfigError("a folder", where=path, fix=f"give the file in it: {path / name}")
     trials = read_trials(trials_file)
     scores = read_scores(scores_file, trials)
     target = np.fromiter((trial.target for trial in trials), np.bool_, len(trials))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import select
 import sys
 import traceback
 from collections.abc import Sequence
@@ -23,10 +22,9 @@ from harness.cli import (
     track,
     verify,
 )
+from harness.cli.output import prepare, reader_left, silence, tell
 from harness.cli.status import FAILED, INTERNAL_ERROR, INTERRUPTED, USAGE_ERROR
 from harness.errors import HarnessError
-
-STANDARD_OUTPUT = 1
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,18 +47,21 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    prepare()
     parsed = parser().parse_args(arguments)
     try:
         status = int(parsed.handler(parsed))
         sys.stdout.flush()
         return status
     except HarnessError as error:
-        print(f"harness: {error}", file=sys.stderr)
+        tell(f"harness: {error}")
         return FAILED
     except OSError as error:
         # Nobody reads on, as in `harness … | head`: there is nobody to tell.
-        if not (isinstance(error, BrokenPipeError) and _reader_left()):
-            print(f"harness: {_system_error(error)}", file=sys.stderr)
+        if isinstance(error, BrokenPipeError) and reader_left():
+            silence()
+        else:
+            tell(f"harness: {_system_error(error)}")
         return FAILED
     except KeyboardInterrupt:
         print("harness: interrupted; run it again to go on", file=sys.stderr)
@@ -78,16 +79,6 @@ def _system_error(error: OSError) -> str:
     ]
     said = error.strerror or str(error) or type(error).__name__
     return " ".join(": ".join([*paths, said]).split())
-
-
-def _reader_left() -> bool:
-    """Whether the other end of standard output is closed; if so, make the end of Python quiet."""
-    output = select.poll()
-    output.register(STANDARD_OUTPUT, 0)
-    if not any(state & (select.POLLERR | select.POLLHUP) for _, state in output.poll(0)):
-        return False
-    os.dup2(os.open(os.devnull, os.O_WRONLY), STANDARD_OUTPUT)
-    return True
 
 
 if __name__ == "__main__":

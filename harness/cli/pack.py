@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.output import tell
 from harness.cli.status import FAILED, USAGE_ERROR
 from harness.errors import ConfigError, ListError
 
@@ -75,19 +75,16 @@ def run(parsed: argparse.Namespace) -> int:
     try:
         packing = _pack(parsed)
     except (ConfigError, ListError) as error:
-        print(f"harness pack: {error}", file=sys.stderr)
+        tell(f"harness pack: {error}")
         return USAGE_ERROR
     for fault in packing.faults:
-        print(f"harness pack: {fault}", file=sys.stderr)
+        tell(f"harness pack: {fault}")
     if packing.description is None:
         count = len(packing.faults)
-        print(
-            f"harness pack: nothing written, {count} {'fault' if count == 1 else 'faults'}",
-            file=sys.stderr,
-        )
+        tell(f"harness pack: nothing written, {count} {'fault' if count == 1 else 'faults'}")
         return FAILED
     for warning in packing.warnings:
-        print(f"harness pack: warning: {warning}", file=sys.stderr)
+        tell(f"harness pack: warning: {warning}")
     for system, claims in packing.description.claims.items():
         for name, percent in claims.items():
             print(f"{system:12}{name:28}{percent:>10} %")

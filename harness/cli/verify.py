@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.output import show, tell
 from harness.cli.status import USAGE_ERROR, VERDICTS
 from harness.errors import ConfigError, HarnessError, ListError
 
@@ -83,11 +84,11 @@ def run(parsed: argparse.Namespace) -> int:
     try:
         verification = _verify(parsed)
     except (ConfigError, ListError) as error:
-        print(f"harness verify: {error}", file=sys.stderr)
+        tell(f"harness verify: {error}")
         return USAGE_ERROR
     except (HarnessError, OSError) as error:
         # Status 1 would say that the submission is refuted.
-        print(f"harness verify: {error}", file=sys.stderr)
+        tell(f"harness verify: {error}")
         return VERDICTS["not checkable"]
     return VERDICTS[verification.verdict]
 
@@ -100,21 +101,22 @@ def _verify(parsed: argparse.Namespace) -> Verification:
 
     options = _options(parsed)
     sign = _signer(parsed, options)
+    track = _tracker() if parsed.track else None
     verification = verify(parsed.paths, protocol.load(parsed.benchmark), options)
     if parsed.json is not None:
         text = to_json(verification)
         if str(parsed.json) == "-":
-            sys.stdout.write(text)
+            show(text)
         else:
             from harness.runtime.files import write_text
 
             write_text(parsed.json, text)
     if sign is not None:
         sign(verification)
-    if parsed.track:
-        _track(verification)
+    if track is not None:
+        track(verification)
     if str(parsed.json) != "-":
-        sys.stdout.write(to_text(verification))
+        show(to_text(verification))
     return verification
 
 
@@ -128,6 +130,10 @@ def _options(parsed: argparse.Namespace) -> Options:
     for path in parsed.paths:
         if not path.exists():
             raise ConfigError("no such submission", where=path, fix="give an archive or a folder")
+    if not parsed.explain_seconds >= 0:
+        raise ConfigError(
+            f"{parsed.explain_seconds} is no time", where="--explain-seconds", fix="use 0 or more"
+        )
     given = {}
     for field in dataclasses.fields(Limits):
         name = field.name.removesuffix("_mib")
@@ -175,19 +181,26 @@ def _signer(parsed: argparse.Namespace, options: Options) -> Any:
     return write
 
 
-def _track(verification: Verification) -> None:
-    """One MLflow run per submission. MLflow is loaded here only."""
+def _tracker() -> Any:
+    """What logs one MLflow run per submission; its parameters are read before any work.
+
+    MLflow is loaded here only.
+    """
     import tempfile
 
     from harness.pipeline.verify import record
     from harness.runtime.parameters import load
 
     tracking = load().tracking
-    with tempfile.TemporaryDirectory() as folder:
-        for number, submission in enumerate(verification.submissions):
-            problems = record(verification, submission, Path(folder, str(number)), tracking)
-            for problem in problems:
-                print(f"harness verify: tracking: {problem}", file=sys.stderr)
+
+    def track(verification: Verification) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for number, submission in enumerate(verification.submissions):
+                problems = record(verification, submission, Path(folder, str(number)), tracking)
+                for problem in problems:
+                    tell(f"harness verify: tracking: {problem}")
+
+    return track
 
 
 def _reference_text(parsed: argparse.Namespace) -> int:

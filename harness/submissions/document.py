@@ -19,6 +19,7 @@ from harness.submissions.model import (
     SubmissionResult,
     Verification,
 )
+from harness.submissions.shown import printable_json
 
 FORMAT = 1
 SCHEMA_FILE = "verification.schema.json"
@@ -49,6 +50,16 @@ def to_document(verification: Verification) -> dict[str, Any]:
             for name in lists
         ],
         "lists": [_list(one, result) for result in results for one in result.lists],
+        "averages": [
+            {
+                "submission": result.name,
+                "system": system,
+                "list": name,
+                "eer_percent": round(percent, DECIMALS),
+            }
+            for result in results
+            for (system, name), percent in result.averages(verification.protocol).items()
+        ],
         "claims": [_claim(one) for result in results for one in result.claims],
         "checks": [_check(one) for result in results for one in result.checks],
         "explanations": [_explanation(one) for result in results for one in result.explanations],
@@ -57,7 +68,8 @@ def to_document(verification: Verification) -> dict[str, Any]:
 
 def to_json(verification: Verification) -> str:
     """The document as text."""
-    return json.dumps(to_document(verification), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(to_document(verification), indent=2, ensure_ascii=False)
+    return printable_json(f"{text}\n")
 
 
 def schema() -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from harness.metrics.estimators import ESTIMATORS
 from harness.protocols.protocol import Protocol
 from harness.submissions.contents.layout import UNNAMED
 from harness.submissions.explanations.explanation import Explainer
+from harness.submissions.explanations.wording import printed
 from harness.submissions.model import (
     Check,
     Claim,
@@ -22,11 +24,14 @@ from harness.submissions.scoring import Scored
 from harness.submissions.verdict import LARGEST_UNIT, judge
 
 Lists = Mapping[tuple[str, str], ListResult]
+# EERs as fractions, by system, list and estimator.
+Rates = dict[tuple[str, str, str], float]
 
 
 def judge_claims(
     claims: Sequence[Claim],
     scored: Scored,
+    present: Collection[tuple[str, str]],
     protocol: Protocol,
     reference: Reference,
     result: SubmissionResult,
@@ -34,6 +39,7 @@ def judge_claims(
 ) -> None:
     """Add to the result a verdict for each claim, and an explanation of each that does not hold.
 
+    present: systems and lists that there are score files of, also such as cannot be read.
     deadline: when explaining ends, as `time.monotonic` gives the time.
     """
     systems = list(dict.fromkeys(one.system for one in scored.lists))
@@ -41,10 +47,13 @@ def judge_claims(
     named = [
         (claim.system or (systems[0] if len(systems) == 1 else UNNAMED), claim) for claim in claims
     ]
-    told = {(system, claim.list): claim for system, claim in named}
+    # An EER by another estimator is no claim of the official one.
+    told = {(system, claim.list): claim for system, claim in named if claim.estimator == "official"}
+    rates: Rates = {}
     explainer = Explainer(lists | scored.instead, reference, protocol, told)
+    unexplained = []
     for system, claim in named:
-        recomputed = recompute(claim, system, lists, protocol, reference)
+        recomputed = recompute(claim, system, lists, protocol, reference, rates)
         verdict, remark = judge(claim, recomputed)
         result.claims.append(
             ClaimResult(
@@ -60,9 +69,15 @@ def judge_claims(
             )
         )
         if verdict != "verified":
-            as_meant = _as_meant(claim, system, lists, scored, protocol, reference)
-            result.explanations.append(as_meant or explainer.explain(claim, system, deadline))
-        result.checks += _remarks(claim, system, lists, protocol)
+            unexplained.append((system, claim))
+        result.checks += _remarks(claim, system, present, protocol)
+    for place, (system, claim) in enumerate(unexplained):
+        # An equal share of what is left, so that no claim takes the time of those behind it.
+        share = (deadline - time.monotonic()) / (len(unexplained) - place)
+        as_meant = _as_meant(claim, system, lists, scored, protocol, reference)
+        result.explanations.append(
+            as_meant or explainer.explain(claim, system, time.monotonic() + share)
+        )
     result.checks += _unclaimed(lists, told.keys(), protocol)
 
 
@@ -82,21 +97,31 @@ def _as_meant(
     number = recompute(claim, system, meant, protocol, reference)
     if not moved or judge(claim, number)[0] != "verified":
         return None
-    files = ", ".join(scored.instead[system, name].file for name in moved)
+    files = {name: scored.instead[system, name].file for name in moved}
+    # The same file, in its own place: only its columns were swapped.
+    own = {one.list: one.file for one in scored.lists if one.system == system}
+    clauses = [
+        f"the first two columns of {file} are exchanged"
+        if own.get(name) == file
+        else f"{name} is read from {file}"
+        for name, file in files.items()
+    ]
     return Explanation(
         system,
         claim.list,
         "change",
-        f"{claim.percent} is the EER when {files} is read as what it holds, {' and '.join(moved)}",
+        f"{printed(claim)} is the EER when {' and '.join(clauses)}",
         tuple(f"read: {name}" for name in moved),
     )
 
 
-def _remarks(claim: Claim, system: str, lists: Lists, protocol: Protocol) -> list[Check]:
+def _remarks(
+    claim: Claim, system: str, present: Collection[tuple[str, str]], protocol: Protocol
+) -> list[Check]:
     """What there is to say of a claim besides its verdict."""
     place = f"{system} {claim.list}: {claim.percent}"
     checks = []
-    if any((system, name) not in lists for name in _lists_of(claim.list, protocol)):
+    if any((system, name) not in present for name in _lists_of(claim.list, protocol)):
         text = f"{place} is claimed, and there are no scores"
         checks.append(Check("claim-without-scores", text, claim.file, claim.line))
     if claim.unit >= LARGEST_UNIT:
@@ -111,7 +136,12 @@ def _unclaimed(
     """Lists with an EER that neither a claim of their own nor one of their average is about."""
     splits = {listed.trials: listed.split for listed in protocol.lists}
     return [
-        Check("claim-missing", f"{system} {name} has no claimed EER", one.file)
+        Check(
+            "claim-missing",
+            f"{system} {name} has no claimed EER: state it in an EER file, a results file or "
+            "submission.yaml, or give it with --reported",
+            one.file,
+        )
         for (system, name), one in lists.items()
         if one.eer is not None
         and (system, name) not in claimed
@@ -134,22 +164,30 @@ def recompute(
     lists: Lists,
     protocol: Protocol,
     reference: Reference,
+    rates: Rates | None = None,
 ) -> float | None:
-    """The EER that a claim is about, in percent; None where it cannot be computed."""
+    """The EER that a claim is about, in percent; None where it cannot be computed.
+
+    rates: what was estimated for other claims of the same lists, kept here.
+    """
     names = sorted(_lists_of(claim.list, protocol))
     found = [lists.get((system, name)) for name in names]
-    rates = [_rate(one, claim, reference) for one in found]
-    known = [rate for rate in rates if rate is not None]
-    if not known or len(known) < len(rates):
+    rates = {} if rates is None else rates
+    every = [_rate(one, claim, reference, rates) for one in found]
+    known = [rate for rate in every if rate is not None]
+    if not known or len(known) < len(every):
         return None
     return 100 * sum(known) / len(known)
 
 
-def _rate(one: ListResult | None, claim: Claim, reference: Reference) -> float | None:
+def _rate(one: ListResult | None, claim: Claim, reference: Reference, rates: Rates) -> float | None:
     if one is None or one.eer is None or one.scores is None:
         return None
     if claim.estimator == "official":
         return one.eer.rate
-    target = reference.lists[one.list].target
-    estimate: Callable[..., float] = ESTIMATORS[claim.estimator]
-    return estimate(one.scores.first[target], one.scores.first[~target])
+    key = one.system, one.list, claim.estimator
+    if key not in rates:
+        target = reference.lists[one.list].target
+        estimate: Callable[..., float] = ESTIMATORS[claim.estimator]
+        rates[key] = estimate(one.scores.first[target], one.scores.first[~target])
+    return rates[key]

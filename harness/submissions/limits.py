@@ -16,8 +16,8 @@ class Limits:
     """
 
     members: int = 10_000
-    total_mib: int = 1024
-    file_mib: int = 256
+    total_mib: int = 256
+    file_mib: int = 64
     ratio: int = 200
     nesting: int = 1
     line: int = 4096

@@ -142,6 +142,18 @@ class SubmissionResult:
     checks: list[Check] = field(default_factory=list)
     explanations: list[Explanation] = field(default_factory=list)
 
+    def averages(self, protocol: Protocol) -> dict[tuple[str, str], float]:
+        """Mean EERs in percent by system and average, where every list of a split has an EER."""
+        rates = {(one.system, one.list): one.eer.rate for one in self.lists if one.eer is not None}
+        means = {}
+        for system in dict.fromkeys(one.system for one in self.lists):
+            for split in (average.split for average in protocol.averages):
+                names = [listed.trials for listed in protocol.lists if listed.split == split]
+                found = [rates[system, name] for name in names if (system, name) in rates]
+                if len(found) == len(names):
+                    means[system, average_name(split)] = 100 * sum(found) / len(found)
+        return means
+
 
 @dataclass
 class Verification:

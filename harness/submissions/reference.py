@@ -22,6 +22,8 @@ from harness.protocols.lists import Trial, cross_product, read_trials, sha256_te
 from harness.protocols.protocol import Protocol, TrialList
 
 TRIALS = "trials"
+# Of a speaker or an utterance; official ones have up to 20.
+LONGEST_NAME = 256
 # Where a list comes from, without a path: reports are the same on every machine.
 GENERATED = "generated from the names in the scores"
 READ = "read from its file"
@@ -128,11 +130,14 @@ class Names:
 
 
 def count_names(lines: Iterable[bytes], most: int) -> Names:
-    """The names in lines of a score file; reading ends where a column has more than `most`."""
+    """The names in lines of a score file; reading ends where a column has more than `most`.
+
+    Names longer than LONGEST_NAME are those of no list.
+    """
     names = Names(Counter(), Counter())
     for line in lines:
         fields = line.replace(b",", b" ").replace(b";", b" ").split(None, 2)
-        if len(fields) == 3:
+        if len(fields) == 3 and len(fields[0]) <= LONGEST_NAME and len(fields[1]) <= LONGEST_NAME:
             names.first[fields[0]] += 1
             names.second[fields[1]] += 1
             if len(names.first) > most or len(names.second) > most:

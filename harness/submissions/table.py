@@ -14,6 +14,7 @@ from harness.submissions.model import (
     Verification,
     average_name,
 )
+from harness.submissions.shown import printable
 
 HEADER = ("system", "list", "claimed", "recomputed", "missed", "accepted", "verdict", "claimed in")
 RIGHT = (2, 3, 4, 5)
@@ -29,12 +30,7 @@ def to_text(verification: Verification) -> str:
     parts = [_submission(one, verification.protocol) for one in verification.submissions]
     if len(parts) > 1:
         parts.append(f"all {len(parts)} submissions: {verification.verdict}\n")
-    return printable("\n".join(parts))
-
-
-def printable(text: str) -> str:
-    """Control characters, of a stranger's file names say, as escapes; line ends stay."""
-    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+    return "\n".join(parts)
 
 
 def _submission(result: SubmissionResult, protocol: Protocol) -> str:
@@ -57,7 +53,7 @@ def _submission(result: SubmissionResult, protocol: Protocol) -> str:
     if result.explanations:
         lines += ["", "explanations"]
         lines += [f"  {one.system} {one.list}: {one.sentence}" for one in result.explanations]
-    return "\n".join(lines) + "\n"
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _rows(result: SubmissionResult, protocol: Protocol) -> list[tuple[str, ...]]:
@@ -67,16 +63,22 @@ def _rows(result: SubmissionResult, protocol: Protocol) -> list[tuple[str, ...]]
     names += list(dict.fromkeys(average_name(listed.split) for listed in protocol.lists))
     names += [one.list for one in result.claims if one.list not in names]
     by_list = {(one.system, one.list): one for one in result.lists}
+    averages = result.averages(protocol)
+    claims_of: dict[tuple[str, str], list[ClaimResult]] = {}
+    for one in result.claims:
+        claims_of.setdefault((one.system, one.list), []).append(one)
     rows = []
     for system in dict.fromkeys(systems):
         for name in dict.fromkeys(names):
             scored = by_list.get((system, name))
-            claims = [c for c in result.claims if (c.system, c.list) == (system, name)]
-            if claims:
+            if claims := claims_of.get((system, name)):
                 rows += _claim_rows(claims, scored)
             elif scored is not None:
                 eer = None if scored.eer is None else 100 * scored.eer.rate
                 rows.append((system, name, NOTHING, _number(eer), *_counts(scored), NOTHING, ""))
+            elif (system, name) in averages:
+                mean = _number(averages[system, name])
+                rows.append((system, name, NOTHING, mean, *_counts(None), NOTHING, ""))
     return rows
 
 

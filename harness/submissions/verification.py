@@ -21,6 +21,7 @@ from harness.submissions.archives.archive import open_submission
 from harness.submissions.contents.claims import read_claims, read_reported
 from harness.submissions.contents.description import Description, parse
 from harness.submissions.contents.layout import Found, find
+from harness.submissions.contents.naming import ORIGINAL
 from harness.submissions.contents.rules import check_files, examine_rules
 from harness.submissions.judging import judge_claims
 from harness.submissions.limits import MIB, Limits
@@ -58,9 +59,12 @@ class Options:
     listed_resources: frozenset[str] | None = None
 
 
+NOTHING = Found((), (), None, ())
+
+
 @dataclass
 class Opened:
-    """A submission that could be opened, and what was found in it."""
+    """A submission, and what was found in it."""
 
     submission: Submission
     found: Found
@@ -86,13 +90,13 @@ def verify(
             try:
                 submission = stack.enter_context(open_submission(path, options.limits))
             except SubmissionError as error:
-                result.checks.append(refusal(error))
-                continue
+                submission = Submission(name, None, (), (refusal(error),))
             result.sha256 = submission.sha256
             result.checks += submission.checks
-            if not submission.checks:
-                found = find(submission, protocol, options.system)
-                opened.append(Opened(submission, found, result))
+            # Of what is refused nothing is read, yet it may be late, and claims be reported of it.
+            refused = bool(submission.checks)
+            found = NOTHING if refused else find(submission, protocol, options.system)
+            opened.append(Opened(submission, found, result))
         files = [score_file for one in opened for score_file in one.found.score_files]
         reference = reference_of(files, protocol, options.trials, options.limits)
         for one in opened:
@@ -119,10 +123,10 @@ def _verify_one(one: Opened, protocol: Protocol, reference: Reference, options: 
     scored = score(found.score_files, protocol, reference, options.limits)
     result.lists += scored.lists
     result.checks += scored.checks
-    result.checks += missing_lists(found.score_files, protocol)
+    result.checks += missing_lists(found.scores, protocol)
 
     description = _description(found.description, result.checks)
-    systems = list(dict.fromkeys(score_file.system for score_file in found.score_files))
+    systems = list(dict.fromkeys(score_file.system for score_file in found.scores))
     if description is not None:
         result.checks += check_files(description, one.submission)
     result.checks += examine_rules(
@@ -132,19 +136,51 @@ def _verify_one(one: Opened, protocol: Protocol, reference: Reference, options: 
     claims, faults = read_claims(found, protocol)
     if options.reported is not None:
         reported, more = read_reported(options.reported, protocol, options.system)
-        claims, faults = [*claims, *_about(reported, systems)], [*faults, *more]
+        about, elsewhere = _about(reported, systems, protocol)
+        claims, faults = [*claims, *about], [*faults, *more, *elsewhere]
     result.checks += faults
+    result.checks += _unknown(systems, protocol)
     deadline = time.monotonic() + options.explain_seconds
-    judge_claims(claims, scored, protocol, reference, result, deadline)
+    present = {(one.system, one.listed.trials) for one in found.scores}
+    judge_claims(claims, scored, present, protocol, reference, result, deadline)
 
 
-def _about(reported: Sequence[Claim], systems: Sequence[str]) -> list[Claim]:
+def _about(
+    reported: Sequence[Claim], systems: Sequence[str], protocol: Protocol
+) -> tuple[list[Claim], list[Check]]:
     """Those of the systems that the submission has scores of, if there are any such.
 
-    A file of claims from outside may be about every team's systems.
+    A file of claims from outside may be about every team's systems; that some of the edition's have
+    no scores here is told.
     """
     about = [claim for claim in reported if claim.system is None or claim.system in systems]
-    return about or list(reported)
+    if not about:
+        return list(reported), []
+    others = {claim.system: claim for claim in reported if claim.system in protocol.systems}
+    return about, [
+        Check(
+            "claim-elsewhere",
+            f"{system} is claimed too, and there are no scores of it here",
+            file=claim.file,
+            line=claim.line,
+        )
+        for system, claim in others.items()
+        if system not in systems
+    ]
+
+
+def _unknown(systems: Sequence[str], protocol: Protocol) -> list[Check]:
+    """A check for each system that the edition does not have, where it has any."""
+    known = {*protocol.systems, ORIGINAL}
+    return [
+        Check(
+            "system-unknown",
+            f"{system} is no system of {protocol.name} ({', '.join(protocol.systems)}): name it by "
+            "its folder or with --system",
+        )
+        for system in systems
+        if protocol.systems and system not in known
+    ]
 
 
 def _description(member: Member | None, checks: list[Check]) -> Description | None:

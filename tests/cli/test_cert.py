@@ -75,6 +75,9 @@ def test_a_genuine_certificate(
     assert "not computed again" in said
     row = next(line.split() for line in said.splitlines() if LIST in line)
     assert row[4] == f"{100 * small.eer_of('A1', 'dev', 'f'):.3f}"
+    table = said.partition("by estimator\n")[2].splitlines()
+    assert table[0].split()[4:7] == ["official", "kaldi", "rocch"]
+    assert max(map(len, table)) <= 100
 
 
 def test_a_genuine_certificate_of_a_refuted_submission(

@@ -103,3 +103,16 @@ def test_an_absent_file_is_named(
     for absent in ((tmp_path / "nothing", files[1]), (files[0], tmp_path / "nothing")):
         assert run(absent) == 1
         assert re.search(r"nothing: no such (trial list|score file)", capsys.readouterr().err)
+
+
+def test_a_folder_is_told_to_be_one(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for given, name in (
+        ((files[0].parent, files[1]), "trials"),
+        ((files[0], files[1].parent), "scores"),
+    ):
+        assert run(given) == 1
+        folder = files[0].parent
+        said = f"harness: {folder}: a folder; give the file in it: {folder / name}\n"
+        assert capsys.readouterr().err == said

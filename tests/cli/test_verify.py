@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import jsonschema
+import making
 import pytest
 import small
 
@@ -60,6 +61,8 @@ def test_exit_status_is_the_verdict(folder: Path, capsys: pytest.CaptureFixture[
         (("team", "--reported", "absent"), "absent"),
         (("team", "--max-ratio", "-1"), "--max-ratio: -1 is no limit"),
         (("team", "--received", "2024-12-06"), "time"),
+        (("team", "--explain-seconds", "-1"), "--explain-seconds: -1.0 is no time; use 0 or more"),
+        (("team", "--explain-seconds", "nan"), "--explain-seconds: nan is no time"),
         (("team", "--certificate", "c.json"), "--certificate and --key belong together"),
         (("team", "--certificate", "c.json", "--key", "absent.key"), "absent.key"),
     ],
@@ -102,6 +105,75 @@ def test_a_json_file_that_cannot_be_written_is_no_verdict(
     Path("file").write_text("")
     assert run(folder, "--json", "file/out.json") == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_certificate_is_written_and_accepted(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    falsify(folder)
+    assert main(["cert", "keygen", "organizer"]) == 0
+    arguments = (folder, "--certificate", "team.json", "--key", "organizer.key")
+    assert run(*arguments) == 1
+    capsys.readouterr()
+    check = ["cert", "check", "team.json", "--key", "organizer.pub", "--submission", str(folder)]
+    assert main(check) == 0
+    assert capsys.readouterr().out.startswith("team: REFUTED (tiny)\n")
+    # A certificate is of one submission.
+    assert run(folder, *arguments) == 64
+    assert "a certificate is of one submission; give one PATH" in capsys.readouterr().err
+    next(folder.rglob("scores")).write_text("")
+    assert main(check) == 1
+
+
+@pytest.mark.parametrize(
+    ("time", "late"), [("2024-12-05T23:59:59-12:00", False), ("2024-12-06T12:00:01Z", True)]
+)
+def test_what_comes_late_is_marked(
+    folder: Path, capsys: pytest.CaptureFixture[str], time: str, late: bool
+) -> None:
+    """The deadline is the end of 2024-12-05 everywhere on Earth; a mark is no verdict."""
+    assert run(folder, "--received", time) == 0
+    assert ("error       late: " in capsys.readouterr().out) == late
+
+
+def test_resources_that_are_not_listed_are_marked(
+    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "packed").mkdir()
+    resource = "{name: VoxCeleb, kind: data, source: https://example.org, declared: 2024-10-01}"
+    path = making.described(tmp_path / "packed", f"resources:\n  - {resource}\n").paths[0]
+    Path("list.txt").write_text("WavLM\n")
+    assert run(path, "--resources-list", "list.txt") == 0
+    assert "resource-unlisted" in capsys.readouterr().out
+    Path("list.txt").write_text("VoxCeleb\n")
+    assert run(path, "--resources-list", "list.txt") == 0
+    assert "resource-unlisted" not in capsys.readouterr().out
+
+
+def test_the_one_system_is_named_where_nothing_else_does(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in (folder / "exp/asv_anon_A1").iterdir():
+        path.rename(path.with_name(path.name.replace("_A1", "")))
+    (folder / "exp/asv_anon_A1").rename(folder / "exp/asv_anon")
+    assert run(folder, "--system", "A1", "--json", "out.json") == 0
+    systems = {one["system"] for one in json.loads(Path("out.json").read_text())["lists"]}
+    assert systems == {"A1"}
+
+
+@pytest.mark.heavy
+def test_tracking_without_parameters_is_told_before_any_work(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(folder, "--track", "--json", "out.json") == 64
+    assert "params.yaml: no such file" in capsys.readouterr().err
+    assert not Path("out.json").exists()
+
+
+def test_claims_from_outside(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("eer.csv").write_text("system,list,EER\nA1,tiny_dev_trials_f,1.234\n")
+    assert run(folder, "--reported", "eer.csv") == 1
+    assert "  1.234  " in capsys.readouterr().out
 
 
 def test_codes_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

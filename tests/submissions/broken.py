@@ -142,7 +142,7 @@ def long_line(folder: Path) -> Broken:
 
 @breaks("encoding-invalid")
 def no_text(folder: Path) -> Broken:
-    return edited(folder, lambda text: text.encode().replace(b"df1", b"d\xff1", 1))
+    return edited(folder, lambda text: text.encode().replace(b" ", b"\xff ", 1))
 
 
 @breaks("encoding-utf16")
@@ -275,8 +275,10 @@ def no_claim(folder: Path) -> Broken:
 @breaks("claim-without-scores")
 def claim_of_another_system(folder: Path) -> Broken:
     submission = clean(folder)
+    dataset = small.edition().lists[0].dataset
     (submission / "exp" / "results_A2.csv").write_text(
-        f",dataset,split,gender,enrollment,trial,EER\n0,tiny,{SPLIT},{GENDER},anon,anon,21.333\n"
+        ",dataset,split,gender,enrollment,trial,EER\n"
+        f"0,{dataset},{SPLIT},{GENDER},anon,anon,21.333\n"
     )
     return Broken((submission,))
 
@@ -421,6 +423,26 @@ def lazy_informed_too(folder: Path) -> Broken:
     text = small.score_text("A2", SPLIT, GENDER)
     (copy / "scores").write_text(text)
     return Broken((submission,))
+
+
+@breaks("system-unknown")
+def system_of_no_edition(folder: Path) -> Broken:
+    return Broken((small.clean(folder / "team", ("B0",)),))
+
+
+@breaks("system-ignored")
+def one_name_for_two_systems(folder: Path) -> Broken:
+    return Broken((small.clean(folder / "team"),), {"system": "A1"})
+
+
+@breaks("claim-elsewhere")
+def claim_about_another_system(folder: Path) -> Broken:
+    reported = folder / "reported.csv"
+    reported.parent.mkdir(parents=True, exist_ok=True)
+    eer = 100 * small.eer_of(SYSTEM, SPLIT, GENDER)
+    name = small.list_name(SPLIT, GENDER)
+    reported.write_text(f"system,list,EER\n{SYSTEM},{name},{eer:.3f}\nA2,{name},12.345\n")
+    return Broken((clean(folder),), {"reported": reported})
 
 
 @breaks("file-unknown")

@@ -243,6 +243,18 @@ def test_results_of_2022_may_name_the_system() -> None:
         ("system,EER\nB3,12.91\n", 1, "no column `list` or `split`"),
         ("The EER was low.\n", None, "an EER in no known form: use the columns system, list, EER"),
         ("system,list,EER\n" + "x" * 200_000, 2, "not a table (field larger than field limit"),
+        # What a person reads there, and a program might pass over.
+        (f"list,EER,EER (%)\n{DEV_F},9,1\n", 1, "two columns of one meaning: 'eer' and 'eer (%)'"),
+        (f"list,EER,EER\n{DEV_F},1,9\n", 1, "two columns of one meaning: 'eer' and 'eer'"),
+        (f"list EER EER\n{DEV_F} 1 9\n", 1, "two columns of one meaning: 'eer' and 'eer'"),
+        (f"list,trials,EER\n{DEV_M},{DEV_F},9\n", 1, "two columns of one meaning: 'list' and"),
+        (f"list,split,split,EER\n{DEV_M},a,b,9\n", 1, "two columns of one meaning: 'split' and"),
+        (RANK.replace("12.910\n", "12.910 *\n"), 3, "other columns than its table"),
+        (RANK + "The EER is 1 %\n", 17, "an EER in no known form"),
+        (f"ASV-x\nlist,EER\n{DEV_F},1\n", 2, "an EER in no known form"),
+        (f"{RESULTS_2022}ASV-libri_dev_x_anon\n  EER: 1%\n", 19, "'ASV-libri_dev_x_anon' names no"),
+        (RESULTS_2022.replace("  EER: 17.76%", "EER: 17.76%"), 9, "an EER in no known form"),
+        (f"list,scenario,EER\n{DEV_F},semi informed,9\n", 2, "'semi informed' is no scenario: use"),
     ],
 )
 def test_unreadable_results(text: str, line: int | None, message: str) -> None:
@@ -270,6 +282,33 @@ def test_claims_of_a_file_are_limited() -> None:
     claims, checks = read({"results.csv": "system,list,EER\n" + rows})
     assert len(claims) == MOST_CLAIMS
     assert [(c.line, c.count) for c in checks] == [(MOST_CLAIMS + 2, 3)]
+
+
+def test_claims_of_a_submission_are_limited() -> None:
+    def table(first: int) -> str:
+        rows = "".join(f"{DEV_F},{first + i}\n" for i in range(MOST_CLAIMS // 2 + 1))
+        return f"list,EER\n{rows}"
+
+    claims, checks = read({"B3/results_1.csv": table(0), "B3/results_2.csv": table(5000)})
+    assert len(claims) == MOST_CLAIMS
+    assert [(c.file, c.count) for c in checks] == [("B3/results_2.csv", 2)]
+
+
+def test_results_of_a_submission_are_limited() -> None:
+    filler = "list,EER\n" + "\n" * (MIB - 9)
+    files: dict[str, str | bytes] = {f"B3/results_{i}.csv": filler for i in range(4)}
+    assert read(files)[1] == []
+    files["B3/results_4.csv"] = f"list,EER\n{DEV_F},9\n"
+    claims, checks = read(files)
+    assert claims == []
+    assert [(c.file, c.message) for c in checks] == [
+        ("B3/results_4.csv", "results of more than 4,194,304 bytes in all")
+    ]
+
+
+def test_the_edition_is_named_in_any_case() -> None:
+    table = f"benchmark,system,list,EER\nVPAC2025,B3,{DEV_F},9\n"
+    assert brief(read({"results.csv": table})[0]) == [("B3", DEV_F, "9", 2)]
 
 
 @pytest.mark.parametrize(
@@ -344,6 +383,7 @@ def test_small_edition(tmp_path: Path) -> None:
         "SYSTEM\tSplit\tGENDER\tnote\teer_percent\n_B3\tdev\tF\t\t12.91\nmine\tdev\tmean\tx,y\t13.5\n",
         'system,dataset,split,gender,EER\r\n"B3",libri,dev,female,12.91\r\nmine,libri,dev,all,13.5\r\n',
         f"\nsystem   list  EER\nB3  {DEV_F}   12.91\nmine average-dev 13.5\n",
+        f"system,list,EER\nB3,{DEV_F},12.91\nmine,dev,13.5\nmine,vctk_dev_trials_f_all,1.5\n",
         f"anonymizer,trials,EER%\nb3,libri_dev_enrolls-{DEV_F},12.91\nmine,Average dev,13.5\n",
     ],
 )
@@ -449,6 +489,11 @@ def test_reported_as_published(tmp_path: Path) -> None:
         ("r.csv", b"a,b\n1,2\n", r"r\.csv: no EER of a list of vpac2025; give a table"),
         ("r.csv", b"", r"r\.csv: no EER of a list of vpac2025"),
         ("r.csv", b"system,list,EER\nB3,libri_dev_trials_f,x\n", r"r\.csv:2: 'x' is no EER"),
+        (
+            "r.csv",
+            b"system,list,EER\nB3,libri_dev_trial_f,1.5\n",
+            r"r\.csv:2: 'libri_dev_trial_f' is no list of vpac2025: use libri_dev_trials_f, ",
+        ),
         ("r.csv", b"\xff\x00", r"r\.csv: not text in UTF-8 or UTF-16"),
         ("r.csv", b"1" * (MIB + 1), r"r\.csv: more than 1,048,576 bytes"),
         ("r.yaml", b"B3: [", r"r\.yaml:1: not valid YAML"),

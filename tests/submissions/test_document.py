@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -54,4 +55,29 @@ def test_what_was_promised_is_there() -> None:
     assert document["checks"][0]["severity"] == "note"
     assert document["lists"][0]["eer_percent"] == 22.8
     assert document["lists"][1]["eer_percent"] is None
+    # One of the two lists of dev cannot be scored.
+    assert document["averages"] == []
     assert document["submissions"] == [{"name": NAME, "sha256": DIGEST, "verdict": "refuted"}]
+
+
+def test_an_average_is_there_without_a_claim() -> None:
+    made = verification()
+    result = made.submissions[0]
+    first = result.lists[0]
+    assert first.eer is not None
+    other = replace(first.eer, rate=first.eer.rate + 0.001)
+    result.lists[1] = replace(first, list="tiny_dev_trials_m", eer=other)
+    result.claims.clear()
+    document = to_document(made)
+    VALIDATOR.validate(document)
+    assert document["averages"] == [
+        {"submission": NAME, "system": "A1", "list": "average dev", "eer_percent": 22.85}
+    ]
+
+
+def test_a_terminal_obeys_nothing() -> None:
+    made = verification()
+    made.submissions[0].name = "a\x9b2J\x7f\udcff\nü"
+    text = to_json(made)
+    assert text.replace("\n", "").isprintable()
+    assert json.loads(text)["submissions"][0]["name"] == made.submissions[0].name

@@ -13,6 +13,8 @@ import pytest
 from harness.metrics.eer import equal_error_rate
 from harness.protocols.lists import cross_product
 from harness.protocols.protocol import load
+from harness.submissions.explanations import wording
+from harness.submissions.explanations.changes import Change
 from harness.submissions.explanations.explanation import Explainer, explain
 from harness.submissions.model import Claim, Explanation, ListResult, Scores
 from harness.submissions.reference import Reference, from_trials
@@ -141,6 +143,46 @@ def test_kaldi(explainer, results, reference):
     assert ask(explainer, kaldi(*both)).changes == ("estimator: kaldi",)
 
 
+def rates_at(target, nontarget, thresholds):
+    """In percent: mean error rate at the first threshold with the smallest difference, larger."""
+    misses = np.array([np.mean(target <= t) for t in thresholds])
+    alarms = np.array([np.mean(nontarget > t) for t in thresholds])
+    best = np.abs(alarms - misses).argmin()
+    return 50 * (misses[best] + alarms[best]), 100 * max(misses[best], alarms[best])
+
+
+def test_estimators_that_differ_where_scores_are_tied(reference):
+    """Scores of one decimal: a threshold decides over hundreds of trials."""
+    one = reference.lists[F]
+    scores = np.round(draw("B4", F, one.target), 1)
+    target, nontarget = scores[one.target], scores[~one.target]
+    coarse = Explainer({("B4", F): result("B4", F, scores, one.target)}, reference, PROTOCOL)
+
+    _, larger = rates_at(target, nontarget, np.unique(scores))
+    assert ask(coarse, larger).changes == ("estimator: max",)
+    grid, _ = rates_at(target, nontarget, np.linspace(scores.min(), scores.max(), 1000))
+    # All its thresholds lie between two scores, so it is the official EER.
+    assert grid == pytest.approx(official(target, nontarget))
+    # One by one from the lowest score: among equal ones the nontargets first, or last.
+    for last, name in (
+        (one.target, "ties-favourable"),
+        (~one.target, "ties-unfavourable"),
+    ):
+        rejected = one.target[np.lexsort((last, scores))]
+        misses = rejected.cumsum() / len(target)
+        alarms = 1 - (~rejected).cumsum() / len(nontarget)
+        best = np.abs(alarms - misses).argmin()
+        explanation = ask(coarse, 50 * (misses[best] + alarms[best]))
+        assert explanation.changes == (f"estimator: {name}",)
+
+
+def test_a_grid_of_thresholds(explainer, results, reference):
+    target, nontarget = classes(results, reference)
+    ends = min(target.min(), nontarget.min()), max(target.max(), nontarget.max())
+    grid, _ = rates_at(target, nontarget, np.linspace(*ends, 1000))
+    assert ask(explainer, grid).changes == ("estimator: grid-1000",)
+
+
 def test_a_rocch_claim_that_is_the_official_eer(explainer, results, reference):
     both = classes(results, reference)
     explanation = ask(explainer, official(*both), estimator="rocch")
@@ -169,6 +211,9 @@ def test_fraction(explainer, results, reference):
     assert explanation.sentence.startswith(
         f"{value / 100:.4f} is the EER when it is printed as a fraction; the official EER is"
     )
+    # As many digits as a percentage keeps.
+    explanation = ask(explainer, f"{value / 100:.14f}")
+    assert explanation.sentence.startswith(f"{value / 100:.6f} is the EER when it is printed as a")
 
 
 def test_percent_of_percent(explainer, results, reference):
@@ -180,8 +225,11 @@ def test_sign(explainer, results, reference):
     target, nontarget = classes(results, reference)
     explanation = ask(explainer, official(-target, -nontarget))
     assert explanation.changes == ("sign: negated",)
-    # 100 - EER is the same thing again, not another one that fits.
+    # 100 - EER is the same thing again, not another one that fits, whatever the last bits are.
     assert explanation.sentence.endswith(f"the official EER is {official(target, nontarget):.3f}")
+    for name in SIZES:
+        value = 100 - official(*classes(results, reference, name))
+        assert " too" not in ask(explainer, value, name).sentence
 
 
 def test_complement(explainer, results, reference):
@@ -215,8 +263,63 @@ def test_another_system(explainer, results, reference):
     own = official(*classes(results, reference))
     other = official(*classes(results, reference, system="B5"))
     explanation = ask(explainer, other)
-    assert explanation.changes == ("source: system B5",)
+    assert explanation.changes == ("system: B5",)
     assert explanation.sentence == f"{other:.3f} is the EER of {F} of B5; that of B4 is {own:.3f}"
+
+
+def test_another_list_of_another_system_swapped(results, reference):
+    own = official(*classes(results, reference))
+    other = official(*classes(results, reference, TEST_M, "B5"))
+    claims = {("B4", F): claimed(other), ("B5", TEST_M): claimed(own, TEST_M)}
+    explanation = ask(Explainer(results, reference, PROTOCOL, claims), other)
+    assert explanation.changes == (f"source: {TEST_M}", "system: B5")
+    assert explanation.sentence == (
+        f"{other:.3f} is the EER of {TEST_M} of B5; that of B4 is {own:.3f}; "
+        "the claims of the two lists are swapped"
+    )
+
+
+def test_pooled_average_of_another_system(explainer, results, reference):
+    f, m = (classes(results, reference, name, "B5") for name in (F, M))
+    pooled = official(np.concatenate([f[0], m[0]]), np.concatenate([f[1], m[1]]))
+    explanation = ask(explainer, pooled, "average dev")
+    assert explanation.changes == ("combination: pooled", "system: B5")
+    assert explanation.sentence.startswith(
+        f"{pooled:.3f} is the EER of B5 when the trials of all its lists are pooled; that of B4 is"
+    )
+
+
+def test_cut_instead_of_rounded(explainer, results, reference):
+    both = classes(results, reference)
+    value = rocch(*both)
+    decimals = next(d for d in (4, 3, 2) if value * 10**d % 1 > 0.6)
+    claim = f"{math.floor(value * 10**decimals) / 10**decimals:.{decimals}f}"
+    sentence = ask(explainer, claim).sentence
+    assert sentence.startswith(
+        f"{claim} is the ROCCH-EER of these scores, cut instead of rounded; the official EER is "
+    )
+
+
+def with_errors(reference, name, misses, false_alarms):
+    """A list with these error counts at its EER."""
+    target = reference.lists[name].target
+    scores = np.empty(len(target), np.float32)
+    scores[target] = np.where(np.arange(target.sum()) < misses, 0, 3)
+    scores[~target] = np.where(np.arange((~target).sum()) < false_alarms, 2, 1)
+    return result("B4", name, scores, target)
+
+
+def test_what_gives_a_claim_rounded_comes_before_what_does_cut(results, reference):
+    # 15.528 % of M, which is tried first, is 15.52 only when it is cut; 15.522 % is when rounded.
+    changed = {
+        ("B4", F): results["B4", F],
+        ("B4", M): with_errors(reference, M, 100, 1987),
+        ("B4", TEST_F): with_errors(reference, TEST_F, 85, 1739),
+    }
+    explanation = ask(Explainer(changed, reference, PROTOCOL), "15.52")
+    assert explanation.changes == (f"source: {TEST_F}",)
+    assert f"(source: {M} fits too" in explanation.sentence
+    assert "cut" not in explanation.sentence
 
 
 def test_pooled_genders(explainer, results, reference):
@@ -330,6 +433,39 @@ def test_duplicates_kept_first_or_last(reference):
             f"{value:.3f} is the EER when of a pair that stands twice the {which} score is kept; "
             f"there is no official EER of {F} to compare with"
         )
+
+
+def test_both_scores_of_duplicates_counted(reference):
+    target = reference.lists[F].target
+    first, last = draw("B4", F, target), draw("B4", F, target)
+    twice = np.arange(len(target)) % 7 == 0
+    last[twice] = draw("B5", F, target)[twice]
+    both = {("B4", F): result("B4", F, first, target, last)}
+    value = official(
+        np.concatenate([first[target], last[target & twice]]),
+        np.concatenate([first[~target], last[~target & twice]]),
+    )
+    explanation = ask(Explainer(both, reference, PROTOCOL), value)
+    assert explanation.changes == ("duplicates: both",)
+    assert " is the EER when of a pair that stands twice both scores count; " in (
+        explanation.sentence
+    )
+
+
+def test_both_scores_of_duplicates_and_zero_for_trials_without(reference):
+    target = reference.lists[F].target
+    first, last = draw("B4", F, target), draw("B4", F, target)
+    twice = np.arange(len(target)) % 7 == 0
+    last[twice] = draw("B5", F, target)[twice]
+    first[1::7] = last[1::7] = np.nan
+    filled = np.nan_to_num(first, nan=0)
+    value = official(
+        np.concatenate([filled[target], last[target & twice]]),
+        np.concatenate([filled[~target], last[~target & twice]]),
+    )
+    both = {("B4", F): result("B4", F, first, target, last)}
+    explanation = ask(Explainer(both, reference, PROTOCOL), value)
+    assert explanation.changes == ("duplicates: both", "gaps: zero")
 
 
 def test_a_nan_gives_zero_in_the_official_code(reference):
@@ -471,11 +607,54 @@ def test_same_sentence_again(results, reference, explainer):
 
 def test_a_claim_of_one_decimal_fits_by_chance(explainer, results, reference):
     value = official(*classes(results, reference))
-    coarse = ask(explainer, f"{value - 0.3:.1f}")
-    assert "by chance: " in coarse.sentence
-    share = int(coarse.sentence.partition("by chance: ")[2].partition(" %")[0])
+    coarse = ask(explainer, f"{rocch(*classes(results, reference)):.1f}")
+    assert coarse.changes == ("estimator: rocch",)
+    share = int(coarse.sentence.partition("by chance: ")[2].partition(" % of such numbers fit")[0])
     assert 5 < share <= 100
-    assert " fit" in coarse.sentence
+    assert value != pytest.approx(rocch(*classes(results, reference)), abs=0.1)
+
+
+def test_a_pair_that_fits_by_chance_is_not_named(explainer, results, reference):
+    value = official(*classes(results, reference))
+    coarse = ask(explainer, f"{value - 0.3:.1f}")
+    assert (coarse.kind, coarse.changes) == ("none", ())
+    start, _, rest = coarse.sentence.partition("; ")
+    assert start == f"no single change gives {value - 0.3:.1f}"
+    share = int(rest.partition("by chance a pair gives ")[2].partition(" % of such numbers")[0])
+    assert 20 < share <= 100
+    assert rest.endswith(f", so none is named; the official EER is {value:.2f}")
+
+
+def test_few_false_claims_are_given_a_cause(explainer, results, reference):
+    value = official(*classes(results, reference))
+    claims = [f"{value + 0.21 + 0.03 * i:.2f}" for i in range(40)]
+    named = sum(len(ask(explainer, claim).changes) == 2 for claim in claims)
+    # Of 40 numbers from nowhere, near what a pair of changes may make of the scores.
+    assert named <= 8
+
+
+def test_estimators_that_agree_are_all_told(reference):
+    # 70 of 704 targets are missed at any threshold from -1 to 2, and the false-alarm rate comes
+    # down through this rate: Kaldi's EER and the interpolated one are just this.
+    target = reference.lists[F].target
+    scores = np.empty(len(target), np.float32)
+    scores[target] = np.where(np.arange(704) < 70, -1, 2)
+    scores[~target] = np.linspace(-0.9, 1.9, 14566)
+    one = Explainer({("B4", F): result("B4", F, scores, target)}, reference, PROTOCOL)
+    sentence = ask(one, f"{100 * 70 / 704:.6f}").sentence
+    assert sentence.startswith("9.9432 is the Kaldi EER of these scores; ")
+    # So are the larger rate, the interpolated EER and scikit-learn's miss rate, beside roundings of
+    # these scores.
+    others = int(sentence.partition(" (")[2].partition(" other changes fit too")[0])
+    assert others > 3
+
+
+def test_the_only_other_change_that_fits_is_named():
+    other = (Change("estimator", "linear", {"estimator": "linear"}),)
+    assert wording.remarks([other], 0.0) == " (estimator: linear fits too)"
+    assert wording.remarks([other, other], 0.0) == " (2 other changes fit too)"
+    assert wording.remarks([], 0.123) == " (by chance: 12 % of such numbers fit)"
+    assert wording.remarks([], 0.01) == ""
 
 
 def test_a_raw_fraction_is_not_printed_in_full(explainer, results, reference):
@@ -513,6 +692,15 @@ def test_a_raw_fraction_without_scores(reference):
     # (74/704 + 1531/14566) / 2, with digits that no half of a last one could give.
     sentence = ask(Explainer({}, reference, PROTOCOL), "10.511071080848303").sentence
     assert sentence.startswith(f"10.5111 is possible on {F}: 74 of 704 targets missed and 1,531 of")
+
+
+def test_possible_when_cut(reference):
+    # (70/704 + 1438/14566) / 2 is 9.907744 %, rounded 9.908.
+    sentence = ask(Explainer({}, reference, PROTOCOL), "9.907").sentence
+    assert sentence.startswith(
+        f"9.907 is possible on {F}, but only cut instead of rounded: 70 of 704 targets missed and "
+        "1,438 of 14,566 nontargets accepted; "
+    )
 
 
 def test_impossible_without_scores(reference):

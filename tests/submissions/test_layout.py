@@ -291,10 +291,38 @@ def test_description(path: str) -> None:
         assert found.description is not None
         assert found.description.path == path
         found = search([path, f"other/B3/{DEV_F.format('')}/scores"])
-        assert found.description is None
+        assert found.description is not None
     else:
         assert found.description is not None
     assert codes(found) == []
+
+
+@pytest.mark.parametrize(
+    ("paths", "read", "message"),
+    [
+        (["t/submission.yaml", "README"], "t/submission.yaml", None),
+        (["a.zip/t/submission.yaml"], "a.zip/t/submission.yaml", None),
+        (
+            ["t/submission.yaml", "t/B3/submission.yaml"],
+            "t/submission.yaml",
+            "there is t/submission.yaml too: leave one",
+        ),
+        (["t/Submission.yaml"], None, "it must be called submission.yaml"),
+        (["t/submission.yml"], None, "it must be called submission.yaml"),
+    ],
+)
+def test_no_description_is_passed_over(
+    paths: list[str], read: str | None, message: str | None
+) -> None:
+    found = search([*paths, f"t/B3/{DEV_F.format('')}/scores"])
+    assert (found.description.path if found.description else None) == read
+    told = [one.message for one in found.checks if one.code == "description-unreadable"]
+    assert told == ([] if message is None else [message])
+
+
+@pytest.mark.parametrize("name", ["results2.csv", "resultsB3.csv", "result_for_rank2", "eer2.csv"])
+def test_a_suffix_needs_no_mark(name: str) -> None:
+    assert [one.kind for one in search([f"exp/{name}"]).claim_files] == ["results"]
 
 
 def test_names_of_an_edition() -> None:

@@ -134,10 +134,15 @@ def test_a_fault_that_cannot_be_scored(code: str) -> None:
     [
         (READABLE["header"], 1, 1, "1 line of header, 'speaker utterance score'"),
         (READABLE["line-ends"], 1, 450, "450 line ends are CR LF"),
-        (READABLE["decimal-comma"], 1, 450, "a comma for the decimal point in 450 lines"),
+        (
+            READABLE["decimal-comma"],
+            1,
+            450,
+            "a comma for the decimal point in 450 lines, .*: write a point",
+        ),
         (READABLE["blank-lines"], 2, 450, "450 lines blank"),
         (READABLE["pair-unknown"], 451, 1, "1 pair that is no trial of .*'df0 nobody-1-0000'"),
-        (READABLE["pair-duplicate"], 451, 1, f"again in 1 line, .*'{PAIR}'"),
+        (READABLE["pair-duplicate"], 451, 1, f"again in 1 line, .*'{PAIR}': write each trial once"),
         (UNSCORABLE["pair-missing"], None, 1, f"no score for 1 of 450 trials, .* is '{PAIR}'"),
         (UNSCORABLE["pair-conflict"], 451, 1, f"another score .* is '{PAIR}'"),
         (UNSCORABLE["columns-swapped"], 1, 450, "450 lines with the utterance before the speaker"),

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import re
+import subprocess
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import making
 import numpy as np
 import pytest
+import small
+from broken import EXAMPLES
 
 from harness.protocols.lists import Trial, read_trials
 from harness.protocols.protocol import TrialList, load
@@ -47,6 +51,33 @@ def eer(target: np.ndarray, nontarget: np.ndarray) -> float:
     far = 1 - np.searchsorted(np.sort(nontarget), thresholds, side="right") / len(nontarget)
     best = np.abs(far - frr).argmin()
     return float(far[best] + frr[best]) / 2
+
+
+@pytest.fixture
+def small_is_real(test_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The small edition's generator, with the official lists in place of its own."""
+    lists = test_data / "vpc-lists"
+    edition = replace(PROTOCOL, systems=small.edition().systems)
+    monkeypatch.setattr(small, "edition", lambda: edition)
+    monkeypatch.setattr(small, "list_name", lambda split, gender: f"libri_{split}_trials_{gender}")
+    monkeypatch.setattr(small, "enrolments_name", lambda split: f"libri_{split}_enrolls")
+    monkeypatch.setattr(
+        small,
+        "trials_of",
+        lambda split, gender: trials_of(lists, small.list_name(split, gender)),
+    )
+    return lists
+
+
+@pytest.mark.parametrize("code", EXAMPLES)
+def test_every_fault_is_named_on_the_real_lists(
+    code: str, small_is_real: Path, tmp_path: Path
+) -> None:
+    example = EXAMPLES[code](tmp_path)
+    options = Options(**{"trials": small_is_real, **example.options})
+    done = verify(example.paths, small.edition(), options)
+    found = [check for one in done.submissions for check in one.checks]
+    assert primary(found) == code, found
 
 
 @dataclass(frozen=True)
@@ -154,6 +185,22 @@ def test_all_seven_systems(lists: Path, tmp_path: Path) -> None:
         assert result.scores is not None
         written = simulated(lists, result.system, LISTS[result.list])
         np.testing.assert_array_equal(result.scores.first, written)
+
+
+def test_seven_systems_stay_within_the_budget(lists: Path, tmp_path: Path) -> None:
+    """3 seconds on two cores and 400 MB, cold start included; in CPU time, as both may be busy."""
+    folder = write(tmp_path / "team", lists, systems=tuple(PROTOCOL.systems))
+    code = (
+        "import re, sys, time\nfrom pathlib import Path\nfrom harness.cli.main import main\n"
+        f"assert main(['verify', {str(making.archive(folder, '.zip'))!r}]) == 0\n"
+        "status = Path('/proc/self/status').read_text()\n"
+        "print(time.process_time(), re.search(r'VmHWM:\\s+(\\d+) kB', status).group(1))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    seconds, kilobytes = done.stdout.splitlines()[-1].split()
+    assert float(seconds) < 3
+    assert int(kilobytes) < 400_000
 
 
 @pytest.mark.heavy

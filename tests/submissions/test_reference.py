@@ -10,6 +10,7 @@ from harness.errors import ListError
 from harness.protocols import protocol
 from harness.submissions.reference import (
     GENERATED,
+    LONGEST_NAME,
     READ,
     Reference,
     count_names,
@@ -39,7 +40,7 @@ def test_names_give_the_list_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", ["shuffled", "missing", "doubled", "header", "unknown", "swapped"]
+    "change", ["shuffled", "missing", "doubled", "header", "unknown", "commas", "swapped"]
 )
 def test_faults_of_lines_do_no_harm(change: str) -> None:
     text = lines()
@@ -53,6 +54,8 @@ def test_faults_of_lines_do_no_harm(change: str) -> None:
         text.insert(0, b"enrolment trial score")
     elif change == "unknown":
         text.append(b"df9 df9-1-0000 0.5")
+    elif change == "commas":
+        text = [line.replace(b" ", b",") for line in text]
     else:
         text = [b" ".join([*reversed(line.split()[:2]), line.split()[2]]) for line in text]
     found = generate(LIST, count_names(text, MOST))
@@ -105,3 +108,10 @@ def test_the_real_lists_from_their_names_alone(test_data: Path) -> None:
         found = generate(listed, count_names(scored, 100_000))
         assert found is not None
         assert int(found.target.sum()) == listed.target
+
+
+def test_long_names_take_no_memory() -> None:
+    long = [b"df0 " + b"x" * (LONGEST_NAME + 1) + b" 0.5", b"y" * 3000 + b" df0-1-0000 0.5"]
+    names = count_names([*lines(), *long], MOST)
+    assert max(map(len, [*names.first, *names.second])) <= LONGEST_NAME
+    assert generate(LIST, names) is not None

@@ -309,3 +309,17 @@ def test_scores_that_anyone_could_have_are_no_copy() -> None:
     half[3] = np.nan
     pair = [result("A1", half, scorable=False), result("A2", half, scorable=False)]
     assert shared(("a", entry) for entry in pair) == []
+
+
+def test_the_largest_scores_overflow_nowhere() -> None:
+    # Of an even number the median is a mean of two. Warnings are errors in these tests.
+    listed = from_trials(OWN.listed, small.trials_of("dev", "f")[16:], "made here")
+    large = float(np.finfo(np.float32).max)
+    data = b"".join(
+        b"%b %b\n" % (key, repr(large if i % 3 else -large).encode())
+        for i, key in enumerate(listed.keys)
+    )
+    member = Member(PATH, len(data), lambda: io.BytesIO(data))
+    reading = read_scores(member, listed, Reference({listed.name: listed}), Limits())
+    assert (listed.target.sum() % 2, (~listed.target).sum() % 2) == (0, 0)
+    assert "sign-reversed" not in [one.code for one in examine(PATH, reading, listed)]

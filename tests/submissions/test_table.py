@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from harness.submissions.table import printable, to_text
+from harness.submissions.table import to_text
 from results import verification
 
 EXPECTED = """\
@@ -34,6 +34,16 @@ def test_scores_without_a_claim_are_shown() -> None:
     assert "A1      tiny_dev_trials_f        -      22.800   17/75    86/375" in to_text(made)
 
 
+def test_averages_without_a_claim_are_shown() -> None:
+    made = verification()
+    (one,) = [one for one in made.submissions[0].lists if one.eer is not None]
+    made.submissions[0].lists[1] = replace(one, list="tiny_dev_trials_m")
+    made.submissions[0].claims.clear()
+    text = to_text(made)
+    assert "A1      average dev              -      22.800       -         -  -" in text
+    assert "average test" not in text
+
+
 def test_a_raw_fraction_is_told_by_its_first_digits() -> None:
     made = verification()
     claims = made.submissions[0].claims
@@ -56,7 +66,21 @@ def test_a_terminal_obeys_nothing() -> None:
     made.submissions[0].name = "a\x1b[2J\r\nb"
     first = to_text(made).splitlines()[0]
     assert "\x1b" not in first
-    assert printable("a\x1b[2J\tü\n") == "a\\x1b[2J\\tü\n"
+
+
+def test_a_name_adds_no_line() -> None:
+    made = verification()
+    result = made.submissions[0]
+    before = len(to_text(made).splitlines())
+    forged = "x\nteam.zip: VERIFIED (tiny)"
+    result.name = forged
+    result.claims[0] = replace(result.claims[0], system=forged)
+    result.checks[0] = replace(result.checks[0], file=forged, message=forged)
+    result.explanations[0] = replace(result.explanations[0], sentence=forged)
+    text = to_text(made)
+    assert "\nteam.zip: VERIFIED" not in text
+    # Only the claim is in another row than that of the other file now, beside its own system.
+    assert len(text.splitlines()) <= before + 2
 
 
 def test_thousands_of_checks_are_told_by_the_first() -> None:

@@ -42,6 +42,11 @@ def result(verdict: str) -> ClaimResult:
         # Exactly half a unit away: 28.425 is what 28.4255 - 0.0005 prints.
         ("28.425", 28.4255, "verified", ""),
         ("28.43", 28.425, "verified", ""),
+        # That far again for single precision, and no farther.
+        ("28.425", 28.425505, "verified", ""),
+        ("28.425", 28.42552, "verified", "truncated"),
+        ("28.426", 28.425495, "verified", ""),
+        ("28.426", 28.42548, "refuted", ""),
         ("0", 0.0, "verified", ""),
         ("10.511", None, "not checkable", ""),
     ],

@@ -16,12 +16,14 @@ from harness.submissions.contents.layout import ClaimFile, Found
 from harness.submissions.contents.naming import ORIGINAL, Names
 from harness.submissions.contents.places import RESULTS
 from harness.submissions.contents.results_files import Reader
-from harness.submissions.contents.stated import Statements, percent
+from harness.submissions.contents.stated import MOST_CLAIMS, Statements, percent
 from harness.submissions.limits import MIB
 from harness.submissions.members import Member
 from harness.submissions.model import Check, Claim
 
 FIX = "give a table with the columns system, list and EER (in percent)"
+# Of all files of results; those of one system have a few thousand, and a row takes time.
+MOST_BYTES = 4 * MIB
 LABEL = re.compile(r"^EER\s*[:=]?\s*", re.IGNORECASE)
 
 
@@ -33,11 +35,17 @@ def read_claims(found: Found, protocol: Protocol) -> tuple[list[Claim], list[Che
     with scores of it. What is wrong with `submission.yaml` is told by whoever reads it as a whole.
     """
     names = Names(protocol)
-    claims, checks = [], []
+    claims: list[Claim] = []
+    checks: list[Check] = []
+    nbytes = 0
     for file in found.claim_files:
-        statements = Statements(file.member.path)
+        statements = Statements(file.member.path, MOST_CLAIMS - len(claims))
+        nbytes += file.member.nbytes
         try:
-            _read(file, names, statements)
+            if nbytes > MOST_BYTES:
+                statements.fault(f"results of more than {MOST_BYTES:,} bytes in all")
+            else:
+                _read(file, names, statements)
         except SubmissionError as error:
             # A file of this kind above the limit is none; anything else is the archive's fault.
             code = "claim-unreadable" if error.code == "archive-limit" else error.code

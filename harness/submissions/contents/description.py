@@ -13,8 +13,10 @@ import yaml
 
 from harness.errors import ConfigError
 from harness.protocols.typed import build, did_you_mean, parse_untrusted_yaml, shown
+from harness.submissions.members import Member
 
 FILE_NAME = "submission.yaml"
+ALMOST = re.compile(r"submission\.ya?ml", re.IGNORECASE)
 # Teams and systems become folders.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -71,6 +73,15 @@ def folder_name(team: str) -> str:
     A system is a folder by its own name, which must match NAME.
     """
     return NOT_IN_NAMES.sub("_", team).strip("_.-")[:LONGEST_NAME]
+
+
+def nearest(members: Iterable[Member]) -> Member | None:
+    """The description of a submission: the file of its name that is nearest to the top."""
+    return min(
+        (one for one in members if one.path.rpartition("/")[2] == FILE_NAME),
+        key=lambda one: (one.path.count("/"), one.path),
+        default=None,
+    )
 
 
 def parse(data: bytes, where: str) -> Description:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from harness.protocols import scenarios
 from harness.protocols.protocol import Protocol, TrialList
-from harness.submissions.contents.description import FILE_NAME
+from harness.submissions.contents.description import ALMOST, FILE_NAME, nearest
 from harness.submissions.contents.naming import ANONYMIZED, MARKS, ORIGINAL, Names, PairName
 from harness.submissions.contents.places import (
     GENERIC,
@@ -62,12 +62,22 @@ class ClaimFile:
 
 @dataclass(frozen=True)
 class Found:
-    """What a submission consists of. score_files: one per system and list, by path."""
+    """What a submission consists of.
+
+    score_files: one per system and list, by path. rivals: those of which none is read, because
+    there are several for one system and list.
+    """
 
     score_files: tuple[ScoreFile, ...]
     claim_files: tuple[ClaimFile, ...]
     description: Member | None
     checks: tuple[Check, ...]
+    rivals: tuple[ScoreFile, ...] = ()
+
+    @property
+    def scores(self) -> tuple[ScoreFile, ...]:
+        """All files that claim to hold scores, whether they are read or not."""
+        return (*self.score_files, *self.rivals)
 
 
 @dataclass
@@ -159,7 +169,7 @@ def find(submission: Submission, protocol: Protocol, system: str | None) -> Foun
     system: the name of the one anonymized system, where the submission has just one.
     """
     search = _Search(Names(protocol), submission.name)
-    description = _description(submission.members)
+    description, unread = _descriptions(submission.members)
     for member in submission.members:
         if member is not description:
             search.add(member)
@@ -175,22 +185,40 @@ def find(submission: Submission, protocol: Protocol, system: str | None) -> Foun
         name = search.names.system(system) or system
         scores = [one if one.system == ORIGINAL else replace(one, system=name) for one in scores]
         claims = [one if one.system == ORIGINAL else replace(one, system=name) for one in claims]
-    score_files, checks = _one_each(scores)
+    score_files, rivals, checks = _one_each(scores)
+    checks += unread
     checks += _remarks(search)
+    if system is not None and len(groups) > 1:
+        names = ", ".join(sorted(groups))
+        text = f"--system {system} is not used: the submission itself names {names}"
+        checks.append(Check("system-ignored", text, count=len(groups)))
     if submission.members and not scores:
         checks.append(_no_scores(submission.members, protocol))
-    return Found(tuple(score_files), tuple(claims), description, tuple(checks))
+    return Found(
+        tuple(score_files), tuple(claims), description, tuple(checks), rivals=tuple(rivals)
+    )
 
 
-def _description(members: Sequence[Member]) -> Member | None:
-    """`submission.yaml` at the top, or in the one top folder."""
-    tops = {member.path.partition("/")[0] for member in members}
-    places = {FILE_NAME} | {f"{top}/{FILE_NAME}" for top in tops if len(tops) == 1}
-    return next((member for member in members if member.path in places), None)
+def _descriptions(members: Sequence[Member]) -> tuple[Member | None, list[Check]]:
+    """`submission.yaml`, and a check for each more, or of almost this name: none is read."""
+    description = nearest(members)
+    return description, [
+        Check(
+            "description-unreadable",
+            f"there is {description.path} too: leave one"
+            if description is not None
+            else f"it must be called {FILE_NAME}",
+            file=member.path,
+        )
+        for member in members
+        if member is not description and ALMOST.fullmatch(member.path.rpartition("/")[2])
+    ]
 
 
-def _one_each(scores: Sequence[ScoreFile]) -> tuple[list[ScoreFile], list[Check]]:
-    """The files that stand alone for their system and list, and a check for those that do not."""
+def _one_each(
+    scores: Sequence[ScoreFile],
+) -> tuple[list[ScoreFile], list[ScoreFile], list[Check]]:
+    """The files that stand alone for their system and list, those that do not, and their checks."""
     by_list: dict[tuple[str, str], list[ScoreFile]] = {}
     for one in scores:
         by_list.setdefault((one.system, one.listed.trials), []).append(one)
@@ -205,7 +233,9 @@ def _one_each(scores: Sequence[ScoreFile]) -> tuple[list[ScoreFile], list[Check]
         for (system, name), files in by_list.items()
         if len(files) > 1
     ]
-    return [files[0] for files in by_list.values() if len(files) == 1], checks
+    single = [files[0] for files in by_list.values() if len(files) == 1]
+    rivals = [one for files in by_list.values() if len(files) > 1 for one in files]
+    return single, rivals, checks
 
 
 def _remarks(search: _Search) -> list[Check]:

@@ -89,13 +89,23 @@ class Names:
         return of_gender[0] if len(of_gender) == 1 else None
 
     def list_named(self, text: str) -> str | None:
-        """Name of the list or of the average that a table or a description names."""
+        """Name of the list or of the average that a table or a description names.
+
+        A split by itself is its average.
+        """
         words = text.casefold().replace("_", " ").replace("-", " ").split()
+        if len(words) == 1 and (known := self.split(words[0])) is not None:
+            return average_name(known)
         if len(words) == 2 and words[0] in AVERAGE_WORDS:
             known = self.split(words[1])
             return average_name(known) if known else None
         pair = self.pair(text.strip())
         return pair.listed.trials if pair else None
+
+    def of_its_data(self, text: str) -> bool:
+        """Does a name begin with a data set of the edition, so that one of its lists is meant?"""
+        folded = text.strip().casefold()
+        return any(folded.startswith(one.dataset.casefold()) for one in self.protocol.lists)
 
     def pair(self, name: str, *, guess: bool = False) -> PairName | None:
         """What a folder or file name says; None where it names no list, or more than one.

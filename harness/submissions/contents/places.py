@@ -14,7 +14,10 @@ from harness.protocols.scenarios import IGNORANT, LAZY_INFORMED, ORIGINAL, SCENA
 from harness.submissions.contents.naming import MARKS, PairName
 
 EXTENSIONS = ("scores", "score", "eer", "txt", "tsv", "csv")
-RESULTS = re.compile(r"(?:results?(?:_for_rank)?|eer|averages)(?![0-9a-z])(.*)", re.IGNORECASE)
+# The suffix of a system may be anything, and follows `results` without a mark of its own.
+RESULTS = re.compile(
+    r"(?:results(?:_for_rank)?|(?:result(?:_for_rank)?|eer|averages)(?![a-z]))(.*)", re.IGNORECASE
+)
 # A file of its own for each list: the list's name, and perhaps what is in the file.
 FLAT = re.compile(r"(?:(scores?|eer)[_.-])?(?P<name>.*?)(?:[_.-](scores?|eer))?", re.IGNORECASE)
 NOT_SCORES = re.compile(r".*(?:results?|det|roc|hist\w*|log|trials|key|labels?|wer)", re.IGNORECASE)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from harness.protocols.scenarios import ORIGINAL as ORIGINAL_SPEECH
 from harness.protocols.scenarios import SEMI_INFORMED
 from harness.submissions.contents.naming import ORIGINAL, Names
+from harness.submissions.contents.places import SCENARIO_NAMES
 from harness.submissions.contents.stated import Statements
 from harness.submissions.model import Estimator
 
@@ -33,6 +34,7 @@ ESTIMATORS: dict[str, Estimator] = {"EER": "official", "ROCCH-EER": "rocch"}
 LONGEST_SYSTEM = 100
 # What makes a file that cannot be understood worth a complaint.
 MENTION = re.compile(r"(?<![a-z])EER(?![a-z])", re.IGNORECASE)
+UNKNOWN_FORM = "an EER in no known form: use the columns system, list, EER"
 
 
 @dataclass
@@ -56,7 +58,7 @@ class Reader:
         elif any(_is_header(line) for line in lines):
             self._fixed_width(lines)
         elif not self._separated(lines) and MENTION.search(text):
-            self.statements.fault("an EER in no known form: use the columns system, list, EER")
+            self.statements.fault(UNKNOWN_FORM)
 
     def _separated(self, lines: Sequence[str]) -> bool:
         """Read a table with separators; False where the first line does not name an EER."""
@@ -69,6 +71,9 @@ class Reader:
             return False
         if not {"split", *LIST_COLUMNS} & set(header):
             self.statements.fault("no column `list` or `split`", first + 1)
+            return True
+        if twice := _twice(header):
+            self.statements.fault(f"two columns of one meaning: {twice}", first + 1)
             return True
         rows = csv.reader(lines[first + 1 :], delimiter=separator)
         try:
@@ -84,7 +89,7 @@ class Reader:
         return True
 
     def _fixed_width(self, lines: Sequence[str]) -> None:
-        """Read every table with a column EER; a line of another number of columns ends it."""
+        """Read every table with a column EER, to a line of other columns that names no split."""
         header: list[str] = []
         original_only = self.original_only
         for number, line in enumerate(lines, 1):
@@ -94,12 +99,19 @@ class Reader:
             cells = line.split()
             if _is_header(line):
                 header = [cell.casefold() for cell in cells]
+                if twice := _twice(header):
+                    self.statements.fault(f"two columns of one meaning: {twice}", number)
+                    header = []
             elif header and len(cells) - len(header) in (0, 1):
                 # One more than names: the row's number stands before it.
                 row = dict(zip(header, cells[len(cells) - len(header) :], strict=True))
                 self._row(row, number, original_only)
+            elif header and any(self.names.split(cell) for cell in cells):
+                self.statements.fault("other columns than its table", number)
             else:
                 header = []
+                if MENTION.search(line) and not line.strip().startswith("--"):
+                    self.statements.fault(UNKNOWN_FORM, number)
 
     def _blocks(self, lines: Sequence[str]) -> None:
         name, system = None, self.system
@@ -114,22 +126,37 @@ class Reader:
                         system = ORIGINAL
                     elif self.original_only:
                         name = None
+                elif pair is None and self._is_misspelt(line):
+                    self.statements.fault(f"{line.split()[0][:60]!r} names no list", number)
+                elif pair is None and MENTION.search(line):
+                    self.statements.fault(UNKNOWN_FORM, number)
                 continue
             rate = RATE.match(line)
+            if rate is None and MENTION.search(line):
+                self.statements.fault(UNKNOWN_FORM, number)
             if name is not None and rate:
                 estimator = ESTIMATORS[rate["name"]]
                 self.statements.state(system, name, rate["value"], number, estimator=estimator)
 
+    def _is_misspelt(self, line: str) -> bool:
+        """Is a line the title of a block, and one of the edition's lists almost its name?"""
+        return bool(BLOCK.match(line)) and self.names.of_its_data(line[len("ASV-") :])
+
     def _row(self, row: Mapping[str, str], line: int, original_only: bool) -> None:
         """State what a row of any table says, if it is about a list of the edition."""
-        benchmark = row.get("benchmark", "").strip()
-        if benchmark not in ("", self.names.protocol.name):
+        benchmark = row.get("benchmark", "").strip().casefold()
+        if benchmark not in ("", self.names.protocol.name.casefold()):
             return
-        name = self._list(row)
+        name = self._list(row, line)
         if name is None:
             return
         stated = _cell(row, SYSTEM_COLUMNS).strip()[:LONGEST_SYSTEM]
         system = self.names.system(stated) or stated or self.system
+        scenario = row.get("scenario", "").strip()
+        if scenario and scenario.casefold() not in SCENARIO_NAMES:
+            known = ", ".join(sorted(SCENARIO_NAMES))
+            self.statements.fault(f"{scenario[:60]!r} is no scenario: use {known}", line)
+            return
         speech = _speech(row)
         if speech == "original" or (original_only and not speech):
             # Original speech has one EER, whatever system the file is about.
@@ -138,10 +165,19 @@ class Reader:
             return
         self.statements.state(system, name, _cell(row, EER_COLUMNS), line)
 
-    def _list(self, row: Mapping[str, str]) -> str | None:
-        stated = _cell(row, LIST_COLUMNS)
-        if stated.strip():
-            return self.names.list_named(stated)
+    def _list(self, row: Mapping[str, str], line: int) -> str | None:
+        """The list that a row is about; None where it is of other data, or names none rightly."""
+        stated = _cell(row, LIST_COLUMNS).strip()
+        if stated:
+            name = self.names.list_named(stated)
+            if name is None and self.names.of_its_data(stated):
+                # Passed over, a misspelt claim would be taken for one that was never made.
+                edition = self.names.protocol
+                known = ", ".join(listed.trials for listed in edition.lists)
+                self.statements.fault(
+                    f"{stated[:60]!r} is no list of {edition.name}: use {known}", line
+                )
+            return name
         return self.names.list_of(
             row.get("dataset", ""), row.get("split", ""), row.get("gender", "")
         )
@@ -160,6 +196,15 @@ def _speech(row: Mapping[str, str]) -> str:
     if all(original):
         return "original"
     return "other" if any(original) else "anonymized"
+
+
+def _twice(header: Sequence[str]) -> str | None:
+    """The columns of a header of which one would be read and a person might read the other."""
+    for columns in (EER_COLUMNS, SYSTEM_COLUMNS, LIST_COLUMNS, *((name,) for name in header)):
+        found = [name for name in header if name and name in columns]
+        if len(found) > 1:
+            return " and ".join(map(repr, found[:2]))
+    return None
 
 
 def _cell(row: Mapping[str, str], columns: Sequence[str]) -> str:

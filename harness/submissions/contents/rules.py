@@ -13,7 +13,13 @@ from pathlib import Path
 from harness.errors import ConfigError, SubmissionError
 from harness.protocols.protocol import Protocol
 from harness.protocols.typed import did_you_mean, shown
-from harness.submissions.contents.description import FILE_NAME, Description, Resource, require_date
+from harness.submissions.contents.description import (
+    FILE_NAME,
+    Description,
+    Resource,
+    nearest,
+    require_date,
+)
 from harness.submissions.contents.naming import ORIGINAL
 from harness.submissions.members import Member, Submission
 from harness.submissions.model import Check
@@ -90,11 +96,8 @@ def check_files(description: Description, submission: Submission) -> list[Check]
 
     A file that is not there or differs is a `hash-mismatch`; one more is a `file-unknown`.
     """
-    place = min(
-        (one.path for one in submission.members if one.path.split("/")[-1] == FILE_NAME),
-        key=lambda path: (path.count("/"), path),
-        default=FILE_NAME,
-    )
+    own = nearest(submission.members)
+    place = FILE_NAME if own is None else own.path
     folder = place.removesuffix(FILE_NAME)
     members = {one.path: one for one in submission.members}
     checks = []

@@ -17,7 +17,8 @@ NUMBER = re.compile(
 MOST_DECIMALS = 20
 MOST_PERCENT = 100_000
 LONGEST_NUMBER = 60
-# Of one file; a table of all systems, attackers and seeds of an edition has some hundreds.
+# Of a submission, or of a file from outside; a table of all systems, attackers and seeds of an
+# edition has some hundreds.
 MOST_CLAIMS = 2000
 
 
@@ -45,9 +46,13 @@ def percent(text: str, *, fraction: bool) -> Decimal | None:
 
 @dataclass
 class Statements:
-    """Claims of one file as they are read, and the places that cannot be read."""
+    """Claims of one file as they are read, and the places that cannot be read.
+
+    most: claims that are kept.
+    """
 
     file: str
+    most: int = MOST_CLAIMS
     claims: list[Claim] = field(default_factory=list)
     faults: list[tuple[int | None, str]] = field(default_factory=list)
     _seen: set[tuple[str | None, str, str, str]] = field(default_factory=set)
@@ -67,7 +72,7 @@ class Statements:
         if value is None:
             self.fault(f"{text.strip()[:60]!r} is no EER", line)
             return
-        if len(self.claims) >= MOST_CLAIMS:
+        if len(self.claims) >= self.most:
             self.fault(f"more than {MOST_CLAIMS:,} numbers", line)
             return
         claim = Claim(system, name, value, self.file, line, estimator)

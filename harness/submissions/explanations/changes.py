@@ -2,7 +2,7 @@
 
 A number is made by a recipe. A change alters one dimension of it, and simpler changes stand first:
 of several that give the same number, the first is told. The order of the dimensions is
-unit, sign, duplicates, gaps, combination, source, estimator, trials, precision.
+unit, sign, duplicates, gaps, combination, source, system, estimator, trials, precision.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from harness.metrics.estimators import ESTIMATORS, PHRASES
 
-Duplicates = Literal["first", "last"]
+Duplicates = Literal["first", "last", "both"]
 Gaps = Literal["counted", "left out", "zero"]
 Combination = Literal["mean", "pooled", "weighted by trials", "weighted by targets", "cut", "round"]
 Trials = Literal["all", "enrolled", "impostors", "speakers", "headless"]
@@ -67,8 +67,8 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Change:
-    """One change. label: stable. clause: `… is the EER when <clause>`; a source, an estimator and
-    an average have none, they change the words before."""
+    """One change. label: stable. clause: `… is the EER when <clause>`; a source, a system, an
+    estimator and an average have none, they change the words before."""
 
     dimension: str
     label: str
@@ -159,7 +159,7 @@ def sources(recipe: Recipe, splits: Mapping[str, str], systems: Iterable[str]) -
         every = {"names": tuple(splits), "combination": "mean"}
         changes.append(Change("source", "mean of all lists", every))
     changes += [
-        Change("source", f"system {system}", {"system": system})
+        Change("system", system, {"system": system})
         for system in sorted(systems)
         if system != recipe.system
     ]
@@ -170,6 +170,8 @@ def _duplicates() -> Iterator[Change]:
     for which in ("first", "last"):
         clause = f"of a pair that stands twice the {which} score is kept"
         yield Change("duplicates", which, {"duplicates": which}, clause)
+    clause = "of a pair that stands twice both scores count"
+    yield Change("duplicates", "both", {"duplicates": "both"}, clause)
 
 
 def _gaps() -> tuple[Change, ...]:

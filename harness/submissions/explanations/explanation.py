@@ -22,7 +22,7 @@ from harness.submissions.explanations.changes import (
     singles,
     sources,
 )
-from harness.submissions.explanations.matching import chance, fits
+from harness.submissions.explanations.matching import chance, fits, is_cut
 from harness.submissions.explanations.recomputation import Recomputation
 from harness.submissions.model import Claim, Explanation, ListResult, average_name
 from harness.submissions.reference import Reference
@@ -43,14 +43,21 @@ def explain(
     return Explainer(results, reference, protocol).explain(claim, system, deadline)
 
 
+@dataclass(frozen=True)
+class _Fit:
+    """Changes that give a claim. cut: only when their number is cut, not rounded?"""
+
+    changes: tuple[Change, ...]
+    cut: bool
+
+
 @dataclass
 class _Search:
-    """What was tried for a claim. ended: did the time cap end it?"""
+    """What was tried for a claim. fitting: best first. ended: did the time cap end it?"""
 
     tried: int = 0
     ended: bool = False
-    found: tuple[Change, ...] | None = None
-    others: int = 0
+    fitting: list[_Fit] = field(default_factory=list)
     values: list[tuple[float, float]] = field(default_factory=list)  # percent, scale
 
 
@@ -89,17 +96,22 @@ class Explainer:
         recipe = Recipe(system, names, claim.estimator)
         search = self._search(claim, recipe, deadline)
         self._recomputation.forget()
-        if search.found is None:
-            official = self._recomputation.percent(recipe)
+        official = self._recomputation.percent(recipe)
+        if not search.fitting:
             sentence = wording.nothing(claim, recipe, search.tried, official, ended=search.ended)
             return Explanation(system, claim.list, "none", sentence)
-        return Explanation(
-            system,
-            claim.list,
-            "change",
-            self._sentence(claim, recipe, search.found, search),
-            tuple(str(change) for change in search.found),
-        )
+        probability = chance(claim, search.values, official)
+        found, *others = search.fitting
+        if len(found.changes) > 1 and probability > wording.MOST_CHANCE_OF_A_PAIR:
+            fitting = len(search.fitting)
+            sentence = wording.unnamed(claim, recipe, fitting, probability, official)
+            return Explanation(system, claim.list, "none", sentence)
+        sentence = wording.changed(claim, recipe, found.changes, official, cut=found.cut)
+        if self._are_swapped(apply(recipe, found.changes), found.changes, official):
+            sentence += "; the claims of the two lists are swapped"
+        sentence += wording.remarks([other.changes for other in others], probability)
+        changes = tuple(str(change) for change in found.changes)
+        return Explanation(system, claim.list, "change", sentence, changes)
 
     def _search(self, claim: Claim, recipe: Recipe, deadline: float) -> _Search:
         every = tuple(self._splits)
@@ -115,7 +127,7 @@ class Explainer:
         search = _Search()
         for tries in (singles(changes), pairs(changes)):
             self._try(claim, recipe, tries, deadline, search)
-            if search.found is not None or search.ended:
+            if search.fitting or search.ended:
                 break
         return search
 
@@ -127,8 +139,8 @@ class Explainer:
         deadline: float,
         search: _Search,
     ) -> None:
-        """Try all: the first that fits is `found`, and `others` counts those that fit too."""
-        fitting: set[tuple[tuple[str, ...], int]] = set()
+        """Try all, until the deadline. Those that fit when rounded come before those cut."""
+        fitting: dict[object, _Fit] = {}
         for changes in tries:
             if time.monotonic() >= deadline:
                 search.ended = True
@@ -140,28 +152,27 @@ class Explainer:
             search.tried += 1
             search.values.append((value, changed.scale))
             if fits(claim, value, changed.scale):
-                # Two values of one dimension that give one number are one and the same change,
-                # such as scores rounded to 5 and to 6 decimals.
-                same = tuple(change.dimension for change in changes), round(value / SAME)
-                if search.found is None:
-                    search.found = changes
-                fitting.add(same)
-        search.others = max(len(fitting) - 1, 0)
-
-    def _sentence(
-        self, claim: Claim, recipe: Recipe, found: Sequence[Change], search: _Search
-    ) -> str:
-        official = self._recomputation.percent(recipe)
-        text = wording.changed(claim, recipe, found, official)
-        if self._are_swapped(apply(recipe, found), found, official):
-            text += "; the claims of the two lists are swapped"
-        return text + wording.remarks(found, search.others, chance(claim, search.values, official))
+                fit = _Fit(changes, is_cut(claim, value, changed.scale))
+                fitting.setdefault(_kind(changes, value), fit)
+        search.fitting = sorted(fitting.values(), key=lambda fit: fit.cut)
 
     def _are_swapped(
         self, changed: Recipe, changes: Sequence[Change], official: float | None
     ) -> bool:
         """Is the other list claimed to have this list's number?"""
-        if len(changes) > 1 or len(changed.names) > 1 or changes[0].dimension != "source":
+        elsewhere = {change.dimension for change in changes} <= {"source", "system"}
+        if not elsewhere or len(changed.names) > 1:
             return False
         other = self._claims.get((changed.system, changed.names[0]))
         return other is not None and official is not None and fits(other, official)
+
+
+def _kind(changes: Sequence[Change], value: float) -> object:
+    """What is told as one. Rounding to 5 and to 6 decimals may give the same number, and negated
+    scores give 100 minus the EER; two estimators that agree are both told."""
+    dimensions = tuple(change.dimension for change in changes)
+    if dimensions == ("sign",):
+        return dimensions
+    if dimensions == ("estimator",):
+        return tuple(map(str, changes))
+    return dimensions, round(value / SAME)

@@ -180,7 +180,16 @@ class Recomputation:
             kept &= of_enrolled if recipe.trials == "enrolled" else listed.target | ~of_enrolled
         elif recipe.trials == "headless":
             kept[0] = False
-        return Labelled(scores, listed.target, listed.enrolment).take(kept)
+        trials = Labelled(scores, listed.target, listed.enrolment).take(kept)
+        if recipe.duplicates != "both":
+            return trials
+        again = kept & (both.first != both.last) & np.isfinite(both.last)
+        twice = Labelled(both.last, listed.target, listed.enrolment).take(again)
+        return Labelled(
+            np.concatenate([trials.scores, twice.scores]),
+            np.concatenate([trials.target, twice.target]),
+            np.concatenate([trials.enrolment, twice.enrolment]),
+        )
 
 
 def _rate(estimator: str, target: Floats, nontarget: Floats) -> float:

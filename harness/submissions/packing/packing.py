@@ -41,7 +41,6 @@ from harness.submissions.model import (
     Claim,
     SubmissionResult,
     Verification,
-    average_name,
 )
 from harness.submissions.packing.canonical import writer
 from harness.submissions.verdict import judge
@@ -257,10 +256,9 @@ def _claims(system: str, result: SubmissionResult, protocol: Protocol) -> dict[s
         one.list: one.eer for one in result.lists if one.system == system and one.eer is not None
     }
     claims = {name: f"{eer.percent:.3f}" for name, eer in rates.items()}
-    for average in protocol.averages:
-        names = [listed.trials for listed in protocol.lists if listed.split == average.split]
-        mean = 100 * sum(rates[name].rate for name in names) / len(names)
-        claims[average_name(average.split)] = f"{mean:.3f}"
+    for (of, name), mean in result.averages(protocol).items():
+        if of == system:
+            claims[name] = f"{mean:.3f}"
     for claim in result.claims:
         if claim.system == system and claim.estimator == "official":
             claims[claim.list] = f"{claim.claimed:f}"

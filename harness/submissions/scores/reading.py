@@ -30,7 +30,8 @@ MESSAGES = {
     "encoding-bom": "begins with a byte order mark: write UTF-8 without it",
     "line-ends": "{n} line ends are CR LF or CR: write LF",
     "header": "{lines} of header, {example}: a score file has none",
-    "decimal-comma": "a comma for the decimal point in {lines}, the first is {example}",
+    "decimal-comma": "a comma for the decimal point in {lines}, the first is {example}: "
+    "write a point",
     "separators": "{lines} not separated by one space each, the first is {example}",
     "blank-lines": "{lines} blank: remove them",
     "columns-swapped": "{lines} with the utterance before the speaker, the first is {example}: "
@@ -42,8 +43,8 @@ MESSAGES = {
     "attacker must give a finite number for every trial",
     "pair-conflict": "another score for a pair that stands before in {lines}, the first is "
     "{example}: write each trial once",
-    "pair-duplicate": "a pair that stands before, and its score, again in {lines}, the first is "
-    "{example}",
+    "pair-duplicate": "an earlier pair with the same score again in {lines}, the first is "
+    "{example}: write each trial once",
     "final-newline": "the last line has no line end",
 }
 

@@ -73,7 +73,9 @@ def examine(file: str, reading: Reading, listed: ReferenceList) -> list[Check]:
 def _sign_reversed(file: str, scores: Floats, listed: ReferenceList) -> Check | None:
     target = listed.target
     # An EER above 50 % needs more than half of the targets below more than half of the nontargets.
-    if np.median(scores[target]) >= np.median(scores[~target]):
+    # In double precision: the middle of two large float32 is infinite in their own.
+    exact = scores.astype(np.float64)
+    if np.median(exact[target]) >= np.median(exact[~target]):
         return None
     rate = equal_error_rate(scores[target], scores[~target]).rate
     if rate <= REVERSED_EER:
