@@ -15,10 +15,10 @@ NEED_3_11 = $(if $(filter True,$(IS_3_11)),,$(error $(PYTHON) is not Python 3.11
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 COMPILE := uv pip compile --quiet --generate-hashes --python-version 3.11 $(UPGRADE)
 
-.PHONY: help repro doctor ui test lint .venv lock demo-clean clean
+.PHONY: help repro doctor ui test test-containers images lint .venv lock demo-clean clean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[.a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[.a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
 
 repro: $(READY)  ## bring the benchmark that params.yaml names up to date (dvc repro)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" harness doctor --brief
@@ -35,6 +35,12 @@ ui: $(READY)  ## show the runs in the MLflow UI on 127.0.0.1, port 5000 (PORT=)
 
 test: $(READY)  ## run the whole suite: style and types, the torch-free part alone, everything
 	$(BIN)/tox run
+
+test-containers: $(READY)  ## what needs Docker: installs, starts and builds it offline (as root)
+	PATH="$(CURDIR)/$(BIN):$$PATH" sh docker/test.sh
+
+images: $(READY)  ## build the images (OFFLINE=1: on Debian packages; else BASE=IMAGE@sha256:…)
+	$(BIN)/python docker/build.py $(if $(OFFLINE),--offline,--base "$(BASE)")
 
 lint: $(READY)  ## check style and types
 	$(BIN)/tox run -e lint

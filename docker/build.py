@@ -1,4 +1,6 @@
-"""Builds the images: `python docker/build.py [--offline] [IMAGE ...]`; `make images` calls it.
+"""Builds the images; `make images` calls it.
+
+usage: python docker/build.py --offline|--base IMAGE@sha256:… [IMAGE ...]
 
 Everything that goes into an image is downloaded first, by hash, on the host: the build itself has
 no network. `--offline` builds on a base made from Debian packages (base.sh), for machines that
@@ -31,10 +33,8 @@ def run(*command: str | Path, cwd: Path = ROOT) -> str:
     return done.stdout.strip()
 
 
-def base_image(offline: bool) -> str:
-    """The base by its digest; the offline one is made where it is missing."""
-    if not offline:
-        return (HERE / "base.digest").read_text(encoding="utf-8").strip()
+def offline_base() -> str:
+    """The digest of the base made from Debian packages; it is made where it is missing."""
     if not run("docker", "images", "--quiet", OFFLINE_BASE):
         run("sh", HERE / "base.sh")
     return digest(OFFLINE_BASE)
@@ -69,9 +69,13 @@ def build(name: str, base: str) -> tuple[str, str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("images", nargs="*", default=list(IMAGES), metavar="IMAGE")
-    parser.add_argument("--offline", action="store_true")
+    bases = parser.add_mutually_exclusive_group(required=True)
+    bases.add_argument("--offline", action="store_true", help="on a base made from Debian packages")
+    bases.add_argument("--base", metavar="IMAGE@sha256:…", help="with Python 3.11 as python3.11")
     arguments = parser.parse_args()
-    base = base_image(arguments.offline)
+    if arguments.base is not None and "@sha256:" not in arguments.base:
+        parser.error("name the base by its digest: IMAGE@sha256:…")
+    base = offline_base() if arguments.offline else arguments.base
     known = yaml.safe_load(LOCK.read_text(encoding="utf-8")) if LOCK.exists() else {}
     # What was built on another base is not what this lock speaks of.
     built = {name: known[name] for name in IMAGES if name in known and known["base"] == base}

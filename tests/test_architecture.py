@@ -23,7 +23,7 @@ MAY = {
     "attackers": {"corpora", "runtime", "protocols", "errors"},
     "contracts": {"anonymizers", "corpora", "runtime", "protocols", "errors"},
     "tracking": {"runtime", "errors"},
-    "submissions": {"metrics", "protocols", "runtime.files", "errors"},
+    "submissions": {"metrics", "protocols", "runtime.files", "runtime.containers", "errors"},
     "reports": {"submissions", "metrics", "protocols", "runtime.files", "errors"},
     "pipeline": set(),
     "cli": set(),

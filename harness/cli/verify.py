@@ -68,6 +68,15 @@ def register(commands: Any) -> None:
         help="most time for explanations, per submission (default: 10)",
     )
     command.add_argument(
+        "--statement", type=Path, metavar="FILE", help="write what a certificate would state"
+    )
+    command.add_argument(
+        "--container",
+        action="store_true",
+        help="verify inside the verifier image; this machine only hashes the archive",
+    )
+    command.add_argument("--image", metavar="IMAGE", help="of --container (default: images.lock's)")
+    command.add_argument(
         "--track", action="store_true", help="log an MLflow run, as params.yaml says"
     )
     command.add_argument("--codes", action="store_true", help="list the codes of all checks")
@@ -82,6 +91,10 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.codes or parsed.schema:
         return _reference_text(parsed)
     try:
+        if parsed.container:
+            from harness.cli.contained import run_contained
+
+            return run_contained(parsed, _options(parsed), LIMITS)
         verification = _verify(parsed)
     except (ConfigError, ListError) as error:
         tell(f"harness verify: {error}")
@@ -159,26 +172,42 @@ def _options(parsed: argparse.Namespace) -> Options:
 
 
 def _signer(parsed: argparse.Namespace, options: Options) -> Any:
-    """What writes the certificate; checked before any work, so that a wrong key is told at once."""
-    if (parsed.certificate is None) != (parsed.key is None):
-        raise ConfigError("--certificate and --key belong together", fix="give both or neither")
-    if parsed.certificate is None:
+    """What writes statement and certificate; a wrong key is told at once, before any work."""
+    require_certificate_options(parsed)
+    if parsed.certificate is None and parsed.statement is None:
         return None
-    if len(parsed.paths) > 1:
-        raise ConfigError("a certificate is of one submission", fix="give one PATH")
     from harness.runtime.files import write_bytes
-    from harness.submissions.certificates.certificate import sign, statement
+    from harness.submissions.certificates.certificate import sign, statement, statement_bytes
     from harness.submissions.certificates.comparison import submission_digest
-    from harness.submissions.certificates.keys import load_signer
 
-    signer = load_signer(parsed.key)
+    signer = load_signer(parsed)
 
     def write(verification: Verification) -> None:
         digest = submission_digest(parsed.paths[0], options.limits)
         content = statement(verification, verification.submissions[0], digest)
-        write_bytes(parsed.certificate, sign(content, signer))
+        if parsed.statement is not None:
+            write_bytes(parsed.statement, statement_bytes(content))
+        if signer is not None:
+            write_bytes(parsed.certificate, sign(content, signer))
 
     return write
+
+
+def require_certificate_options(parsed: argparse.Namespace) -> None:
+    """Raises ConfigError for options that do not go together."""
+    if (parsed.certificate is None) != (parsed.key is None):
+        raise ConfigError("--certificate and --key belong together", fix="give both or neither")
+    if len(parsed.paths) > 1 and (parsed.certificate or parsed.statement):
+        raise ConfigError("a certificate is of one submission", fix="give one PATH")
+
+
+def load_signer(parsed: argparse.Namespace) -> Any:
+    """The private key of --key, None without one. Raises ConfigError where it is none."""
+    if parsed.key is None:
+        return None
+    from harness.submissions.certificates.keys import load_signer
+
+    return load_signer(parsed.key)
 
 
 def _tracker() -> Any:

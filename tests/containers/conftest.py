@@ -16,11 +16,21 @@ from harness.errors import ContainerError
 from harness.runtime import containers
 
 BASE = "harness-base:bookworm"
-HOSTILE = Path(__file__).resolve().parents[2] / "docker" / "hostile"
+HERE = Path(__file__).resolve().parent
+HOSTILE = HERE.parents[1] / "docker" / "hostile"
 # Read before any test starts: tests run without the variable.
 REQUIRED = bool(os.environ.get("HARNESS_REQUIRE_DOCKER"))
 ROWS = pytest.StashKey[list[tuple[str, str, str]]]()
 Record = Callable[[str, str, str], None]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Minutes, and an engine: only where they are asked for."""
+    if not REQUIRED:
+        skip = pytest.mark.skip(reason="containers: run make test-containers")
+        for item in items:
+            if item.path.is_relative_to(HERE):
+                item.add_marker(skip)
 
 
 def docker(*arguments: str) -> str:
@@ -30,15 +40,12 @@ def docker(*arguments: str) -> str:
 
 @pytest.fixture(scope="session")
 def engine() -> None:
-    """A Docker engine with the base image; else skip, or fail where one is required."""
+    """A Docker engine with the base image."""
     try:
         containers.require_engine()
         containers.image_digest(BASE)
     except ContainerError as error:
-        reason = f"{error} (make images OFFLINE=1)"
-        if REQUIRED:
-            pytest.fail(reason)
-        pytest.skip(reason)
+        pytest.fail(f"{error} (make images OFFLINE=1)")
 
 
 def _built(target: str) -> Iterator[str]:

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 import harness
+from containers.conftest import BASE, docker, leftovers
 from harness.errors import ContainerError, ResourceError
 from harness.runtime import containers
 from harness.runtime.containers import Fence, Outcome, image_digest, run
-from tests.containers.conftest import BASE, docker, leftovers
 
 pytestmark = [pytest.mark.containers, pytest.mark.usefixtures("clean")]
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from containers.conftest import Record
 from harness.errors import ContainerError
 from harness.runtime import containers
 from harness.runtime.containers import Fence, Outcome, run
-from tests.containers.conftest import Record
 
 pytestmark = [pytest.mark.containers, pytest.mark.usefixtures("clean")]
 

@@ -92,11 +92,16 @@ def statement(
     }
 
 
+def statement_bytes(content: dict[str, Any]) -> bytes:
+    """A statement as it is signed."""
+    return _to_bytes(content)
+
+
 def sign(content: dict[str, Any], signer: Signer) -> bytes:
     """The certificate of a statement. Raises ConfigError above LARGEST, which nobody would read."""
     with certificate_extra():
         from securesystemslib.dsse import Envelope
-    envelope = Envelope(_to_bytes(content), PAYLOAD_TYPE, {})
+    envelope = Envelope(statement_bytes(content), PAYLOAD_TYPE, {})
     envelope.sign(signer)
     data = _to_bytes(envelope.to_dict())
     if len(data) > LARGEST:

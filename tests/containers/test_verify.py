@@ -1,0 +1,122 @@
+"""`harness verify --container`: the verification inside the verifier image equals the one outside."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from containers.conftest import docker, leftovers
+from harness.cli.main import main
+from harness.errors import IntegrityError
+from harness.metrics.eer import equal_error_rate
+from harness.protocols.lists import read_trials
+from harness.protocols.protocol import load
+from harness.submissions import contained
+
+pytestmark = pytest.mark.containers
+
+# `docker run` of `true` takes about a second on a busy machine.
+MOST_ADDED_SECONDS = 2.0
+
+
+@pytest.fixture(scope="module")
+def team(engine: None, test_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one system on the real lists, each with its EER."""
+    docker("image", "inspect", contained.IMAGE)
+    folder = tmp_path_factory.mktemp("submission") / "team"
+    for listed in load("vpac2025").lists:
+        trials = read_trials(test_data / "vpc-lists" / listed.trials / "trials")
+        target = np.array([trial.target for trial in trials])
+        scores = np.random.default_rng(5).normal(size=len(trials)) + target
+        place = folder / "B3" / f"{listed.enrolments}-{listed.trials}"
+        place.mkdir(parents=True)
+        lines = zip(trials, scores.astype(np.float32), strict=True)
+        (place / "scores").write_text(
+            "".join(f"{t.enrolment} {t.utterance} {score!s}\n" for t, score in lines)
+        )
+        eer = equal_error_rate(scores[target], scores[~target]).rate
+        (place / "EER").write_text(f"{eer!r}\n")
+    return folder
+
+
+@pytest.fixture
+def archive(team: Path, tmp_path: Path) -> Path:
+
+    return Path(shutil.make_archive(str(tmp_path / "team"), "zip", team.parent, "team"))
+
+
+def verify(*arguments: object) -> int:
+    return main(["verify", *map(str, arguments)])
+
+
+def test_inside_equals_outside(
+    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started = time.monotonic()
+    assert verify(archive, "--json", tmp_path / "outside.json") == 0
+    outside, spent = capsys.readouterr().out, time.monotonic() - started
+    started = time.monotonic()
+    assert verify(archive, "--json", tmp_path / "inside.json", "--container") == 0
+    assert capsys.readouterr().out == outside
+    assert time.monotonic() - started < spent + MOST_ADDED_SECONDS
+    assert (tmp_path / "inside.json").read_bytes() == (tmp_path / "outside.json").read_bytes()
+    assert (tmp_path / "inside.json").stat().st_uid == tmp_path.stat().st_uid
+    assert leftovers() == []
+
+
+def test_options_and_statuses_go_through(
+    team: Path, test_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reported = tmp_path / "reported.csv"
+    reported.write_text("system,list,EER\nB4,libri_dev_trials_f,12.3\n")
+    arguments = ("--trials", test_data / "vpc-lists", "--reported", reported, "--system", "B4")
+    assert verify(team, "--container", *arguments) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("team: REFUTED (vpac2025)")
+    assert "B4 libri_dev_trials_f: no single change" in said
+    assert verify(team, "--container", "--max-members", 3) == 2
+    assert "--max-members" in capsys.readouterr().out
+    assert verify(team, "--container", "--trials", tmp_path) == 64
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_certificate_is_signed_outside(
+    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = tmp_path / "key"
+    assert main(["cert", "keygen", str(key)]) == 0
+    for name, options in (("inside", ["--container"]), ("outside", [])):
+        written = ("--certificate", tmp_path / name, "--key", f"{key}.key")
+        assert verify(archive, *written, *options) == 0
+    assert (tmp_path / "inside").read_bytes() == (tmp_path / "outside").read_bytes()
+    check = ["cert", "check", str(tmp_path / "inside"), "--key", f"{key}.pub"]
+    assert main([*check, "--submission", str(archive)]) == 0
+
+
+def test_other_bytes_are_noticed(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contained, "sha256_file", lambda path: "0" * 64)
+    with pytest.raises(
+        IntegrityError, match=r"team.zip: the container verified sha256:\w{64}, the"
+    ):
+        contained.verify_contained([archive], {}, [])
+
+
+def test_a_bomb_ends_inside(
+    tmp_path: Path, engine: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bomb = tmp_path / "bomb.zip"
+
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("B3/scores", bytes(300 << 20))
+    assert verify(bomb, "--container", "--json", tmp_path / "report.json") == 2
+    codes = {
+        check["code"] for check in json.loads((tmp_path / "report.json").read_text())["checks"]
+    }
+    assert codes == {"archive-limit"}
+    capsys.readouterr()
