@@ -61,11 +61,10 @@ def verify_contained(
     hashes = {
         name: sha256_file(path) for name, path in zip(names, paths, strict=True) if path.is_file()
     }
-    inputs = {
-        f"{number}/{name}": path
-        for number, (name, path) in enumerate(zip(names, paths, strict=True))
-    }
-    command = ["verify", *(f"/in/{place}" for place in inputs)]
+    # A folder each, so that no name is in another's way.
+    places = [f"{number}/{name}" for number, name in enumerate(names)]
+    inputs = dict(zip(places, paths, strict=True))
+    command = ["verify", *(f"/in/{place}" for place in places)]
     for option, path in folders.items():
         place = f"{option.strip('-')}/{path.resolve().name}"
         inputs[place] = path
