@@ -83,7 +83,8 @@ def test_options_and_statuses_go_through(
     assert "B4 libri_dev_trials_f: no single change" in said
     assert verify(team, "--container", "--max-members", 3) == 2
     assert "--max-members" in capsys.readouterr().out
-    assert verify(team, "--container", "--trials", tmp_path) == 64
+    (tmp_path / "lists").mkdir(mode=0o755)
+    assert verify(team, "--container", "--trials", tmp_path / "lists") == 64
     assert capsys.readouterr().err.count("\n") == 1
 
 
