@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 import zipfile
 from pathlib import Path
 
@@ -21,9 +20,6 @@ from harness.runtime import containers
 from harness.submissions import contained
 
 pytestmark = pytest.mark.containers
-
-# `docker run` of `true` takes about a second on a busy machine.
-MOST_ADDED_SECONDS = 2.0
 
 
 @pytest.fixture(scope="module")
@@ -59,13 +55,10 @@ def verify(*arguments: object) -> int:
 def test_inside_equals_outside(
     archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    started = time.monotonic()
     assert verify(archive, "--json", tmp_path / "outside.json") == 0
-    outside, spent = capsys.readouterr().out, time.monotonic() - started
-    started = time.monotonic()
+    outside = capsys.readouterr().out
     assert verify(archive, "--json", tmp_path / "inside.json", "--container") == 0
     assert capsys.readouterr().out == outside
-    assert time.monotonic() - started < spent + MOST_ADDED_SECONDS
     assert (tmp_path / "inside.json").read_bytes() == (tmp_path / "outside.json").read_bytes()
     assert (tmp_path / "inside.json").stat().st_uid == tmp_path.stat().st_uid
     assert leftovers(containers.NAME_PREFIX, 5) == []
