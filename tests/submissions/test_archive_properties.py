@@ -16,8 +16,10 @@ from harness.submissions.codes import SEVERITY
 ARCHIVES = [content() for content in SOUND.values()]
 ARCHIVES.append(zipped({"inner.zip": zipped(), "inner.tgz": COMPRESS["gzip"](tarred())}))
 PARTS = st.text("ab.é_ X", min_size=1, max_size=6).filter(lambda name: name.strip("."))
+# Text before the rest, so that none begins as an archive does: such a member would be opened too.
+CONTENTS = st.just(b"") | st.binary(max_size=2000).map(lambda data: b"s " + data)
 # Beneath folders of their own, so that no name takes another's place.
-FILES = st.lists(st.tuples(st.lists(PARTS, max_size=3), st.binary(max_size=2000)), max_size=4).map(
+FILES = st.lists(st.tuples(st.lists(PARTS, max_size=3), CONTENTS), max_size=4).map(
     lambda files: {
         "/".join([f"{i}", *path, "scores"]): content for i, (path, content) in enumerate(files)
     }
