@@ -18,6 +18,7 @@ from harness.submissions.model import (
     ListResult,
     SubmissionResult,
     average_name,
+    lists_of,
 )
 from harness.submissions.reference import Reference
 from harness.submissions.scoring import Scored
@@ -92,7 +93,7 @@ def _as_meant(
     """The explanation where the claim holds once files are read for what they hold."""
     meant = {**lists, **scored.instead}
     moved = sorted(
-        name for name in _lists_of(claim.list, protocol) if (system, name) in scored.instead
+        name for name in lists_of(claim.list, protocol) if (system, name) in scored.instead
     )
     number = recompute(claim, system, meant, protocol, reference)
     if not moved or judge(claim, number)[0] != "verified":
@@ -121,7 +122,7 @@ def _remarks(
     """What there is to say of a claim besides its verdict."""
     place = f"{system} {claim.list}: {claim.percent}"
     checks = []
-    if any((system, name) not in present for name in _lists_of(claim.list, protocol)):
+    if any((system, name) not in present for name in lists_of(claim.list, protocol)):
         text = f"{place} is claimed, and there are no scores"
         checks.append(Check("claim-without-scores", text, claim.file, claim.line))
     if claim.unit >= LARGEST_UNIT:
@@ -149,15 +150,6 @@ def _unclaimed(
     ]
 
 
-def _lists_of(name: str, protocol: Protocol) -> set[str]:
-    """The lists that a claim is about: one, or those that are averaged."""
-    return {
-        listed.trials
-        for listed in protocol.lists
-        if name in (listed.trials, average_name(listed.split))
-    }
-
-
 def recompute(
     claim: Claim,
     system: str,
@@ -170,7 +162,7 @@ def recompute(
 
     rates: what was estimated for other claims of the same lists, kept here.
     """
-    names = sorted(_lists_of(claim.list, protocol))
+    names = lists_of(claim.list, protocol)
     found = [lists.get((system, name)) for name in names]
     rates = {} if rates is None else rates
     every = [_rate(one, claim, reference, rates) for one in found]

@@ -31,6 +31,15 @@ def average_name(split: str) -> str:
     return f"{AVERAGE} {split}"
 
 
+def lists_of(name: str, protocol: Protocol) -> tuple[str, ...]:
+    """The lists that a claim is about, in the edition's order: one, or those that are averaged."""
+    return tuple(
+        listed.trials
+        for listed in protocol.lists
+        if name in (listed.trials, average_name(listed.split))
+    )
+
+
 @dataclass(frozen=True)
 class Check:
     """A fault or a remark. code: see `codes`. file, line: where it is first; count: how often."""

@@ -122,19 +122,19 @@ def from_folder(protocol: Protocol, folder: Path) -> Reference:
 
 
 @dataclass(frozen=True)
-class Names:
+class NameCounts:
     """How often each name stands in the first and in the second column of a score file."""
 
     first: Counter[bytes]
     second: Counter[bytes]
 
 
-def count_names(lines: Iterable[bytes], most: int) -> Names:
+def count_names(lines: Iterable[bytes], most: int) -> NameCounts:
     """The names in lines of a score file; reading ends where a column has more than `most`.
 
-    Names longer than LONGEST_NAME are those of no list.
+    NameCounts longer than LONGEST_NAME are those of no list.
     """
-    names = Names(Counter(), Counter())
+    names = NameCounts(Counter(), Counter())
     for line in lines:
         fields = line.replace(b",", b" ").replace(b";", b" ").split(None, 2)
         if len(fields) == 3 and len(fields[0]) <= LONGEST_NAME and len(fields[1]) <= LONGEST_NAME:
@@ -145,7 +145,7 @@ def count_names(lines: Iterable[bytes], most: int) -> Names:
     return names
 
 
-def generate(listed: TrialList, names: Names) -> ReferenceList | None:
+def generate(listed: TrialList, names: NameCounts) -> ReferenceList | None:
     """The list made of the names of a score file, whichever column holds the speakers.
 
     Lines may come in any order, twice or not at all, and a few stray names do no harm. None unless

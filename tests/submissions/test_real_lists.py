@@ -187,20 +187,18 @@ def test_all_seven_systems(lists: Path, tmp_path: Path) -> None:
         np.testing.assert_array_equal(result.scores.first, written)
 
 
-def test_seven_systems_stay_within_the_budget(lists: Path, tmp_path: Path) -> None:
-    """3 seconds on two cores and 400 MB, cold start included; in CPU time, as both may be busy."""
+def test_seven_systems_stay_within_the_memory(lists: Path, tmp_path: Path) -> None:
+    """400 MB, cold start included; the time is in benchmarks/verify.py."""
     folder = write(tmp_path / "team", lists, systems=tuple(PROTOCOL.systems))
     code = (
-        "import re, sys, time\nfrom pathlib import Path\nfrom harness.cli.main import main\n"
+        "import re\nfrom pathlib import Path\nfrom harness.cli.main import main\n"
         f"assert main(['verify', {str(making.archive(folder, '.zip'))!r}]) == 0\n"
         "status = Path('/proc/self/status').read_text()\n"
-        "print(time.process_time(), re.search(r'VmHWM:\\s+(\\d+) kB', status).group(1))"
+        "print(re.search(r'VmHWM:\\s+(\\d+) kB', status).group(1))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    seconds, kilobytes = done.stdout.splitlines()[-1].split()
-    assert float(seconds) < 3
-    assert int(kilobytes) < 400_000
+    assert int(done.stdout.splitlines()[-1]) < 400_000
 
 
 @pytest.mark.heavy

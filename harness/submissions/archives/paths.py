@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from harness.submissions import shown
+
 # Of most file systems, per part; the others are far above any real submission.
 MOST_PART_BYTES = 255
 MOST_PATH_BYTES = 1024
@@ -33,9 +35,7 @@ class Name:
 def printable(name: str) -> str:
     """A name that can be shown: unprintable characters escaped, long names cut."""
     cut = name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}…"
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in cut
-    )
+    return shown.printable(cut)
 
 
 def fault(name: str) -> str | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import ConfigError
 from harness.runtime.files import disk_errors, whole_file
+from harness.submissions.limits import read_small
 
 if TYPE_CHECKING:
     from securesystemslib.signer import CryptoSigner, SSlibKey
@@ -84,7 +85,7 @@ def load_signer(path: Path) -> CryptoSigner:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
         from securesystemslib.signer import CryptoSigner
-    data = _read(path)
+    data = read_small(path, LARGEST_KEY, "name a key in PEM that can be read")
     try:
         key = load_pem_private_key(data, password=None)
     except TypeError as error:
@@ -109,7 +110,7 @@ def load_public_key(path: Path) -> SSlibKey:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
         from cryptography.hazmat.primitives.serialization import load_pem_public_key
         from securesystemslib.signer import SSlibKey
-    data = _read(path)
+    data = read_small(path, LARGEST_KEY, "name a key in PEM that can be read")
     try:
         key = load_pem_public_key(data)
     except (ValueError, UnsupportedAlgorithm) as error:
@@ -129,19 +130,6 @@ def _wrong_kind(path: Path, key: object) -> ConfigError:
         where=path,
         fix="make one with `harness cert keygen`",
     )
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST_KEY + 1)
-    except OSError as error:
-        raise ConfigError(
-            f"cannot be read ({error.strerror})", where=path, fix="name a key that can be read"
-        ) from error
-    if len(data) > LARGEST_KEY:
-        raise ConfigError(f"more than {LARGEST_KEY:,} bytes", where=path, fix="name a key in PEM")
-    return data
 
 
 def _reserve(path: Path, mode: int) -> None:

@@ -17,7 +17,7 @@ from harness.submissions.contents.naming import ORIGINAL, Names
 from harness.submissions.contents.places import RESULTS
 from harness.submissions.contents.results_files import Reader
 from harness.submissions.contents.stated import MOST_CLAIMS, Statements, percent
-from harness.submissions.limits import MIB
+from harness.submissions.limits import MIB, read_small
 from harness.submissions.members import Member
 from harness.submissions.model import Check, Claim
 
@@ -76,15 +76,7 @@ def read_reported(
     system: whose claims are meant; the file's own name tells it otherwise, or nothing does (None).
     Raises ConfigError for a file that cannot be read or states no EER of the edition.
     """
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(MIB + 1)
-    except OSError as error:
-        raise ConfigError(
-            f"cannot be read ({error.strerror})", where=path, fix="name a file of reported EERs"
-        ) from error
-    if len(data) > MIB:
-        raise ConfigError(f"more than {MIB:,} bytes", where=path, fix=FIX)
+    data = read_small(path, MIB, FIX)
     names = Names(protocol)
     wanted = (names.system(system) or system) if system else None
     statements = Statements(path.name)

@@ -24,7 +24,7 @@ from harness.submissions.explanations.changes import (
 )
 from harness.submissions.explanations.matching import chance, fits, is_cut
 from harness.submissions.explanations.recomputation import Recomputation
-from harness.submissions.model import Claim, Explanation, ListResult, average_name
+from harness.submissions.model import Claim, Explanation, ListResult, lists_of
 from harness.submissions.reference import Reference
 
 # Two numbers nearer than this are the same number.
@@ -84,11 +84,7 @@ class Explainer:
 
         deadline: the search ends there, as `time.monotonic` gives the time.
         """
-        names = tuple(
-            name
-            for name, split in self._splits.items()
-            if claim.list in (name, average_name(split))
-        )
+        names = lists_of(claim.list, self._protocol)
         if not self._recomputation.has(system, names):
             listed = next((one for one in self._protocol.lists if one.trials == claim.list), None)
             sentence = wording.without_scores(claim, listed)
