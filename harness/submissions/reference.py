@@ -132,7 +132,7 @@ class NameCounts:
 def count_names(lines: Iterable[bytes], most: int) -> NameCounts:
     """The names in lines of a score file; reading ends where a column has more than `most`.
 
-    NameCounts longer than LONGEST_NAME are those of no list.
+    Names longer than LONGEST_NAME are those of no list.
     """
     names = NameCounts(Counter(), Counter())
     for line in lines:
