@@ -21,7 +21,7 @@ MAY = {
     "corpora": {"runtime", "protocols", "errors"},
     "anonymizers": {"corpora", "runtime", "protocols", "errors"},
     "attackers": {"corpora", "runtime", "protocols", "errors"},
-    "contracts": {"anonymizers", "corpora", "runtime", "protocols", "errors"},
+    "contracts": {"attackers", "anonymizers", "corpora", "runtime", "protocols", "errors"},
     "tracking": {"runtime", "errors"},
     "submissions": {"metrics", "protocols", "runtime.files", "runtime.containers", "errors"},
     "reports": {"submissions", "metrics", "protocols", "runtime.files", "errors"},

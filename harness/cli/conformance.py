@@ -39,9 +39,9 @@ def register(commands: Any) -> None:
 
 
 def run(parsed: argparse.Namespace) -> int:
+    from harness.contracts.anonymizer.conformance import FENCE, check
     from harness.contracts.clauses import CLAUSES
-    from harness.contracts.conformance_anonymizer import FENCE, check
-    from harness.contracts.exchange import read_parameters
+    from harness.contracts.inputs import read_parameters
 
     limits = {"seconds": parsed.seconds, "memory": parsed.memory}
     given = {name: value for name, value in limits.items() if value is not None}

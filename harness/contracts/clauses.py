@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from harness.errors import DataError
-from harness.runtime.containers import Outcome
+from harness.runtime.containers.fence import Outcome
 from harness.runtime.events import Event, read_events
 
 CLAUSES = {

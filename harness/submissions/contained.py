@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError, IntegrityError
-from harness.runtime.containers import Fence, require_engine, run
+from harness.runtime.containers.engine import require_engine
+from harness.runtime.containers.fence import Fence
+from harness.runtime.containers.running import run
 from harness.runtime.files import sha256_file
 
 IMAGE = "harness-verifier"

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ContainerError
-from harness.runtime import containers
+from harness.runtime.containers import engine as docker_engine
+from harness.runtime.containers import running
 
 BASE = "harness-base:bookworm"
 HERE = Path(__file__).resolve().parent
@@ -42,8 +43,8 @@ def docker(*arguments: str) -> str:
 def engine() -> None:
     """A Docker engine with the base image."""
     try:
-        containers.require_engine()
-        containers.image_digest(BASE)
+        docker_engine.require_engine()
+        docker_engine.image_digest(BASE)
     except ContainerError as error:
         pytest.fail(f"{error} (make images OFFLINE=1)")
 
@@ -76,7 +77,7 @@ def token(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     token = f"harness-test-{uuid.uuid4().hex[:12]}-"
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    monkeypatch.setattr(containers, "NAME_PREFIX", token)
+    monkeypatch.setattr(running, "NAME_PREFIX", token)
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     return token
 

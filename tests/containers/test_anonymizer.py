@@ -13,11 +13,13 @@ from containers.conftest import BASE, docker
 from harness.anonymizers.mcadams import McAdams
 from harness.cli.main import main
 from harness.contracts import speech
-from harness.contracts.conformance_anonymizer import CHECKED, FENCE, check
-from harness.contracts.exchange import AUDIO, write_inputs
+from harness.contracts.anonymizer.conformance import CHECKED, FENCE, check
+from harness.contracts.anonymizer.exchange import write_inputs
+from harness.contracts.inputs import AUDIO, Circumstances, Held
 from harness.contracts.wav import write_wav
 from harness.errors import ContainerError
-from harness.runtime.containers import image_digest, run
+from harness.runtime.containers.engine import image_digest
+from harness.runtime.containers.running import run
 
 pytestmark = pytest.mark.containers
 
@@ -160,7 +162,8 @@ def test_an_image_that_does_not_start(
 
 def test_b2_in_its_image_is_b2(b2: str, clean: None, tmp_path: Path) -> None:
     given = list(zip(speech.jobs(7), speech.utterances(), strict=True))
-    inputs = write_inputs(tmp_path / "in", given, {"type": "mcadams"})
+    held = [(job, Held(samples)) for job, samples in given]
+    inputs = write_inputs(tmp_path / "in", held, {"type": "mcadams"}, Circumstances(threads=2))
     outcome = run(b2, ["anonymize"], inputs=inputs, output=tmp_path / "inside", fence=FENCE)
     outcome.require(b2)
     anonymizer = McAdams()
@@ -178,8 +181,8 @@ def test_b2_conforms(b2: str, clean: None) -> None:
 
 
 def test_b2_refuses_an_unknown_parameter(b2: str, clean: None, tmp_path: Path) -> None:
-    given = list(zip(speech.jobs(7), speech.utterances(), strict=True))[:1]
-    inputs = write_inputs(tmp_path / "in", given, {"alpha_mim": 0.5})
+    held = [(speech.jobs(7)[0], Held(speech.utterances()[0]))]
+    inputs = write_inputs(tmp_path / "in", held, {"alpha_mim": 0.5}, Circumstances())
     outcome = run(b2, ["anonymize"], inputs=inputs, output=tmp_path / "out", fence=FENCE)
     with pytest.raises(ContainerError, match="alpha_mim"):
         outcome.require(b2)

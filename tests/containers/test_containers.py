@@ -19,8 +19,10 @@ import pytest
 import harness
 from containers.conftest import BASE, docker, leftovers
 from harness.errors import ContainerError, ResourceError
-from harness.runtime import containers
-from harness.runtime.containers import Fence, Outcome, image_digest, run
+from harness.runtime.containers import engine, running, watching
+from harness.runtime.containers.engine import image_digest
+from harness.runtime.containers.fence import Fence, Outcome, printable
+from harness.runtime.containers.running import run
 
 pytestmark = [pytest.mark.containers, pytest.mark.usefixtures("clean")]
 
@@ -31,14 +33,14 @@ CALLER = """
 import json, os, sys, tempfile, threading
 from pathlib import Path
 from harness.errors import HarnessError
-from harness.runtime import containers
+from harness.runtime.containers import fence, running
 
 prefix, scratch, image, output, in_thread, *arguments = sys.argv[1:]
-containers.NAME_PREFIX, tempfile.tempdir = prefix, scratch
+running.NAME_PREFIX, tempfile.tempdir = prefix, scratch
 
 def work():
-    outcome = containers.run(
-        image, arguments, inputs={}, output=Path(output), fence=containers.Fence(seconds=60)
+    outcome = running.run(
+        image, arguments, inputs={}, output=Path(output), fence=fence.Fence(seconds=60)
     )
     print(json.dumps([outcome.status, outcome.stopped, outcome.stdout.decode()]))
 
@@ -73,7 +75,7 @@ def test_outputs_belong_to_the_caller(tmp_path: Path) -> None:
     assert outcome == Outcome(0, None, b"", b"")
     written = tmp_path / "output" / "a" / "b" / "id"
     user = int(written.read_text(encoding="utf-8"))
-    assert user == (os.getuid() or containers.STRANGER)
+    assert user == (os.getuid() or running.STRANGER)
     for path in (tmp_path / "output", *(tmp_path / "output").rglob("*")):
         assert (path.lstat().st_uid, path.lstat().st_gid) == (os.getuid(), os.getgid())
     shutil.rmtree(tmp_path / "output")
@@ -221,7 +223,7 @@ def test_gpus_when_asked_and_present(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, asked: bool, present: bool
 ) -> None:
     given: list[str] = []
-    docker_command = containers._docker
+    docker_command = running.docker
 
     def seen(*arguments: str) -> subprocess.CompletedProcess[bytes]:
         if arguments[0] == "create":
@@ -229,8 +231,8 @@ def test_gpus_when_asked_and_present(
             arguments = tuple(part for part in arguments if part not in ("--gpus", "all"))
         return docker_command(*arguments)
 
-    monkeypatch.setattr(containers, "_docker", seen)
-    monkeypatch.setattr(containers, "GPU_DEVICE", tmp_path if present else tmp_path / "none")
+    monkeypatch.setattr(running, "docker", seen)
+    monkeypatch.setattr(running, "GPU_DEVICE", tmp_path if present else tmp_path / "none")
     assert shell("true", gpus=asked).status == 0
     assert ("--gpus" in given) is (asked and present)
     assert ("--env=NVIDIA_VISIBLE_DEVICES=void" in given) is not asked
@@ -248,14 +250,14 @@ def test_limits_that_the_engine_refuses() -> None:
 
 
 def test_a_full_disk_is_told_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(containers, "DISK_RESERVE", 1 << 60)
+    monkeypatch.setattr(running, "DISK_RESERVE", 1 << 60)
     with pytest.raises(ResourceError, match="free, .* needed; free some space"):
         shell("true")
 
 
 def test_a_disk_that_runs_full_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(containers, "DISK_RESERVE", 1 << 60)
-    monkeypatch.setattr(containers, "require_space", lambda path, nbytes: None)
+    monkeypatch.setattr(watching, "DISK_RESERVE", 1 << 60)
+    monkeypatch.setattr(running, "require_space", lambda path, nbytes: None)
     outcome = shell("sleep 20")
     assert outcome.stopped == f"left less than {1 << 40} MiB of the host's disk"
 
@@ -271,7 +273,7 @@ def test_no_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with monkeypatch.context() as patched:
         patched.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
         with pytest.raises(ContainerError, match="^no Docker engine .*; start it, or join"):
-            containers.require_engine()
+            engine.require_engine()
 
 
 def test_digest_of_an_image() -> None:
@@ -288,7 +290,7 @@ def test_digest_of_an_image() -> None:
     ],
 )
 def test_printable(said: bytes, text: str) -> None:
-    assert containers.printable(said) == text
+    assert printable(said) == text
 
 
 def test_outcome_in_one_line() -> None:

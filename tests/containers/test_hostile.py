@@ -14,12 +14,12 @@ import pytest
 
 from containers.conftest import Record
 from harness.errors import ContainerError
-from harness.runtime import containers
-from harness.runtime.containers import Fence, Outcome, run
+from harness.runtime.containers import running, watching
+from harness.runtime.containers.fence import MIB, Fence, Outcome, printable
+from harness.runtime.containers.running import run
 
 pytestmark = [pytest.mark.containers, pytest.mark.usefixtures("clean")]
 
-MIB = containers.MIB
 FENCE = Fence(
     memory=128,
     processes=32,
@@ -114,8 +114,8 @@ class Overshoot:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, scratch: Path) -> None:
         self.nbytes = self.files = 0
-        self.logs: list[containers._Log] = []
-        remove, log = containers._remove, containers._Log
+        self.logs: list[watching._Log] = []
+        remove, log = running.remove, watching._Log
 
         def measured(name: str) -> None:
             listed = subprocess.run(
@@ -127,12 +127,12 @@ class Overshoot:
             self.files, self.nbytes = len(blocks) - 1, 512 * sum(blocks)
             remove(name)
 
-        def logged(*arguments: object) -> containers._Log:
+        def logged(*arguments: object) -> watching._Log:
             self.logs.append(log(*arguments))  # type: ignore[arg-type]
             return self.logs[-1]
 
-        monkeypatch.setattr(containers, "_remove", measured)
-        monkeypatch.setattr(containers, "_Log", logged)
+        monkeypatch.setattr(running, "remove", measured)
+        monkeypatch.setattr(watching, "_Log", logged)
 
     def told(self, name: str, outcome: Outcome, seconds: float) -> str:
         if name == "disk":
@@ -155,7 +155,7 @@ def test_refused(
     hostile: str, name: str, token: str, data: Path, tmp_path: Path, record: Record
 ) -> None:
     outcome = attack(hostile, name, token, data, tmp_path / "output")
-    said = containers.printable(outcome.stdout).strip()
+    said = printable(outcome.stdout).strip()
     assert outcome.stopped is None
     assert outcome.status == 3, said
     bar, met = REFUSED[name]

@@ -16,7 +16,7 @@ from harness.errors import IntegrityError
 from harness.metrics.eer import equal_error_rate
 from harness.protocols.lists import read_trials
 from harness.protocols.protocol import load
-from harness.runtime import containers
+from harness.runtime.containers import running
 from harness.submissions import contained
 
 pytestmark = pytest.mark.containers
@@ -61,7 +61,7 @@ def test_inside_equals_outside(
     assert capsys.readouterr().out == outside
     assert (tmp_path / "inside.json").read_bytes() == (tmp_path / "outside.json").read_bytes()
     assert (tmp_path / "inside.json").stat().st_uid == tmp_path.stat().st_uid
-    assert leftovers(containers.NAME_PREFIX, 5) == []
+    assert leftovers(running.NAME_PREFIX, 5) == []
 
 
 def test_options_and_statuses_go_through(

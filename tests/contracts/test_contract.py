@@ -14,8 +14,9 @@ import pytest
 from harness.anonymizers.base import Job
 from harness.cli.main import main
 from harness.contracts import speech
+from harness.contracts.anonymizer.exchange import read_manifest, write_inputs
 from harness.contracts.clauses import CLAUSES
-from harness.contracts.exchange import read_manifest, write_inputs
+from harness.contracts.inputs import Circumstances, Held
 from harness.contracts.wav import read_wav, write_wav
 from harness.errors import AudioError, ListError
 
@@ -26,8 +27,12 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "contracts.md"
 def inputs(tmp_path: Path) -> Path:
     write_inputs(
         tmp_path / "in",
-        list(zip(speech.jobs(1), speech.utterances(), strict=True)),
+        [
+            (job, Held(samples))
+            for job, samples in zip(speech.jobs(1), speech.utterances(), strict=True)
+        ],
         {"type": "original"},
+        Circumstances(),
     )
     return tmp_path / "in"
 
@@ -83,7 +88,11 @@ def test_bad_input_is_one_error_event(
 def test_numbers_survive_the_manifest(tmp_path: Path) -> None:
     job = Job("u1", (1 << 63) - 1, 0.1 + 0.2, "s9")
     write_inputs(
-        tmp_path, [(job, np.ones(9, np.int16))], {}, ("alpha", "seed", "path", "utterance")
+        tmp_path,
+        [(job, Held(np.ones(9, np.int16)))],
+        {},
+        Circumstances(),
+        ("alpha", "seed", "path", "utterance"),
     )
     (row,) = read_manifest(tmp_path / "manifest.tsv")
     assert (row.job, row.path) == (job, "audio/u1.wav")
@@ -93,7 +102,7 @@ def test_numbers_survive_the_manifest(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("", "no column utterance, path, seed"),
-        ("utterance\tpath\tseed\n", "names no utterance"),
+        ("utterance\tpath\tseed\n", "has no row"),
         ("utterance\tpath\tseed\nu1\ta.wav\n", "2 fields under 3 columns"),
         ("utterance\tpath\tseed\n../u1\ta.wav\t1\n", "no opaque name"),
         ("utterance\tpath\tseed\nu1\ta/../../b\t1\n", "no path below"),

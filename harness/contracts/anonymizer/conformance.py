@@ -16,12 +16,15 @@ import numpy as np
 
 from harness.anonymizers.base import Job
 from harness.contracts import speech
+from harness.contracts.anonymizer.exchange import COLUMNS, write_inputs
 from harness.contracts.clauses import Finding, Findings, ended_well, refused, shown
-from harness.contracts.exchange import AUDIO, COLUMNS, write_inputs
+from harness.contracts.inputs import AUDIO, Circumstances, Held
 from harness.contracts.wav import read_wav
 from harness.corpora.store import SAMPLE_RATE, Samples
 from harness.errors import AudioError, ContainerError
-from harness.runtime.containers import Fence, Outcome, image_digest, require_engine, run
+from harness.runtime.containers.engine import image_digest, require_engine
+from harness.runtime.containers.fence import Fence, Outcome
+from harness.runtime.containers.running import run
 from harness.runtime.files import folder_fingerprint
 
 # Clauses that are checked, in the order of the document.
@@ -158,7 +161,8 @@ class _Conformance:
         spoil: Callable[[Path], object] = lambda path: None,
     ) -> _Run | None:
         inputs, output = self._folder / name / "in", self._folder / name / "out"
-        mounts = write_inputs(inputs, given, self._parameters, columns)
+        speech = [(job, Held(samples)) for job, samples in given]
+        mounts = write_inputs(inputs, speech, self._parameters, Circumstances(), columns)
         spoil(inputs / AUDIO / f"{given[-1][0].utterance}.wav")
         before = folder_fingerprint(inputs)
         try:

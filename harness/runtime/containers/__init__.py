@@ -1,0 +1,1 @@
+"""Strangers' programs behind bars: one container, its limits, and what came out of it."""

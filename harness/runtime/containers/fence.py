@@ -1,0 +1,75 @@
+"""What a container may use, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.errors import ContainerError
+
+MIB = 1 << 20
+SAID_LENGTH = 200
+
+
+@dataclass(frozen=True)
+class Fence:
+    """Limits of a container.
+
+    memory, file (the largest one), output, temporary (`/tmp` and `/dev/shm` each, both within
+    memory), log (stdout and stderr together): MiB. cpus: may be a fraction; no more than there are.
+    processes include threads. files: files and folders in `/out`. seconds: wall time.
+    """
+
+    memory: int = 4096
+    cpus: float = 2.0
+    processes: int = 256
+    open_files: int = 1024
+    file: int = 1024
+    output: int = 2048
+    files: int = 20000
+    temporary: int = 256
+    log: int = 4
+    seconds: float = 3600.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a container ended. stopped: the limit that ended it, None if it ended by itself.
+
+    stdout, stderr: what it said, at most the fence's log together; hostile, see `printable`.
+    """
+
+    status: int
+    stopped: str | None
+    stdout: bytes
+    stderr: bytes
+
+    def require(self, image: str, accepted: Sequence[int] = (0,)) -> None:
+        """Raise ContainerError, one line, if a limit ended it or its exit status is another."""
+        if self.stopped is not None:
+            raise ContainerError(
+                f"the container {self.stopped}", where=image, fix="mend the image, or allow more"
+            )
+        if self.status not in accepted:
+            said = last_line(self.stderr) or last_line(self.stdout) or "nothing said"
+            raise ContainerError(
+                f"the container ended with status {self.status} ({said})",
+                where=image,
+                fix="mend the image or its input",
+            )
+
+
+def printable(said: bytes | bytearray) -> str:
+    """What a container said, as text that is safe on a terminal: controls become `\\x1b`, ..."""
+    return "".join(
+        character
+        if character.isprintable() or character in "\n\t"
+        else character.encode("unicode_escape").decode()
+        for character in said.decode("utf-8", "replace")
+    )
+
+
+def last_line(said: bytes | bytearray) -> str:
+    """The end of the last line that a container said, safe on a terminal; empty for none."""
+    lines = printable(said[-4 * SAID_LENGTH :]).strip().splitlines()
+    return lines[-1].strip()[-SAID_LENGTH:] if lines else ""
