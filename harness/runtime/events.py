@@ -21,6 +21,7 @@ from harness.runtime.files import write_text
 
 KINDS = ("run", "metric", "artifact", "warning", "error", "done", "progress")
 FILE_NAME = "events.jsonl"
+FIX = "run the stage again"
 
 # Fields that readers of the file rely on.
 REQUIRED: dict[str, dict[str, tuple[type, ...]]] = {
@@ -67,24 +68,28 @@ class Events:
 
 
 def read_events(path: Path) -> Iterator[Event]:
-    """Events of a file, in order. Raises DataError on a line that is not an event, or lacks what
-    every event of its kind has."""
+    """Events of a file, in order. Raises DataError as `parse_event` does."""
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
-            where = f"{path}:{number}"
-            try:
-                event = json.loads(line.decode("utf-8"))
-            # ValueError: no JSON, no UTF-8, or an integer of thousands of digits.
-            except (ValueError, RecursionError) as error:
-                raise DataError(
-                    "not a JSON line", where=where, fix="run the stage again"
-                ) from error
-            if not isinstance(event, dict) or event.get("event") not in KINDS:
-                raise DataError("not an event", where=where, fix="run the stage again")
-            fault = _fault(event)
-            if fault is not None:
-                raise DataError(fault, where=where, fix="run the stage again")
-            yield event
+            yield parse_event(line, f"{path}:{number}")
+
+
+def parse_event(line: bytes, where: str) -> Event:
+    """The event of a line. where: file and line, for errors.
+
+    Raises DataError on a line that is not an event, or lacks what every event of its kind has.
+    """
+    try:
+        event = json.loads(line.decode("utf-8"))
+    # ValueError: no JSON, no UTF-8, or an integer of thousands of digits.
+    except (ValueError, RecursionError) as error:
+        raise DataError("not a JSON line", where=where, fix=FIX) from error
+    if not isinstance(event, dict) or event.get("event") not in KINDS:
+        raise DataError("not an event", where=where, fix=FIX)
+    fault = _fault(event)
+    if fault is not None:
+        raise DataError(fault, where=where, fix=FIX)
+    return event
 
 
 def _fault(event: Event) -> str | None:
