@@ -300,3 +300,26 @@ def test_outcome_in_one_line() -> None:
         Outcome(1, None, b"out", b"first\nlast\n").require("image")
     with pytest.raises(ContainerError, match=r"^image: .* with status 1 \(nothing said\); mend"):
         Outcome(1, None, b"", b"\n").require("image")
+
+
+def test_what_it_says_is_heard_as_it_comes(data: Path) -> None:
+    heard = []
+
+    def hear(line: bytes) -> None:
+        heard.append(line)
+        (data / "go").touch()
+
+    script = "echo one; until [ -e /in/data/go ]; do sleep 0.1; done; echo two; printf three"
+    outcome = shell(script, inputs={"data": data}, hear=hear)
+    assert outcome.stopped is None
+    # What is no whole line may be half a line.
+    assert heard == [b"one", b"two"]
+    assert outcome.stdout == b"one\ntwo\nthree"
+
+
+def test_a_listener_ends_a_container() -> None:
+    def refuse(line: bytes) -> None:
+        raise ContainerError(f"not {line.decode()}")
+
+    with pytest.raises(ContainerError, match="^not one$"):
+        shell("echo one; sleep 600", hear=refuse)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness.errors import ContainerError
 from harness.runtime.containers.fence import SAID_LENGTH, printable
-from harness.runtime.files import CHUNK_BYTES, whole_file
+from harness.runtime.files import CHUNK_BYTES, disk_errors
 
 NAME_BYTES = 200
 KINDS = (
@@ -21,8 +21,36 @@ KINDS = (
 
 
 def take(written: Path, output: Path) -> None:
-    """Copy the regular files of a container that is gone; nothing is followed."""
-    files, folders = [], [output]
+    """Copy the regular files of a container that is gone into `output`; nothing is followed.
+
+    output: an empty folder, or none; it is filled at once or not at all. Raises ContainerError for
+    links, devices, and names that are too long or cannot be printed.
+    """
+    files, folders = _listed(written)
+    part = output.with_name(f".{output.name}.part")
+    with disk_errors(output):
+        # What a killed run left.
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        try:
+            for folder in folders:
+                (part / folder).mkdir()
+            for place in files:
+                _copy(written / place, part / place)
+            part.replace(output)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def _copy(source: Path, target: Path) -> None:
+    descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as stream, target.open("xb") as copy:
+        shutil.copyfileobj(stream, copy, CHUNK_BYTES)
+
+
+def _listed(written: Path) -> tuple[list[Path], list[Path]]:
+    """Files and folders below a folder, parents first."""
+    files, folders = [], []
     for root, below, names in os.walk(written, followlinks=False):
         for name in sorted((*below, *names)):
             path = Path(root, name)
@@ -31,19 +59,13 @@ def take(written: Path, output: Path) -> None:
             if not name.isprintable() or len(os.fsencode(name)) > NAME_BYTES:
                 raise _refused("a name that is too long or cannot be printed", place)
             if stat.S_ISDIR(found.st_mode):
-                folders.append(output / place)
+                folders.append(place)
             elif stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
                 files.append(place)
             else:
                 kinds = [kind for is_kind, kind in KINDS if is_kind(found.st_mode)]
                 raise _refused((*kinds, "a device")[0], place)
-    for folder in folders:
-        folder.mkdir(parents=True, exist_ok=True)
-    for place in files:
-        with whole_file(output / place) as part:
-            descriptor = os.open(written / place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as stream, part.open("xb") as copy:
-                shutil.copyfileobj(stream, copy, CHUNK_BYTES)
+    return files, folders
 
 
 def _refused(what: str, place: Path) -> ContainerError:
