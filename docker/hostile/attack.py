@@ -18,6 +18,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+# An attack too.
+from labels import labels  # noqa: F401
+
 MIB = 1 << 20
 OUT = Path("/out")
 

@@ -6,9 +6,12 @@ import argparse
 import dataclasses
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness.contracts.clauses import Finding
 
 CONFORMS, BROKEN, NOT_CHECKABLE = 0, 1, 2
 
@@ -22,36 +25,40 @@ def register(commands: Any) -> None:
     )
     kinds = conformance.add_subparsers(dest="kind", required=True, metavar="KIND")
     anonymizer = kinds.add_parser("anonymizer", help="check an anonymizer")
-    anonymizer.add_argument("image", metavar="IMAGE")
-    anonymizer.add_argument(
-        "--params", type=Path, metavar="FILE", help="its parameters, JSON (default: none)"
-    )
     anonymizer.add_argument(
         "--unseeded", action="store_true", help="the system draws nothing: do not check A9"
     )
-    anonymizer.add_argument(
-        "--seconds", type=float, metavar="S", help="most time for each run (default: 300)"
+    anonymizer.set_defaults(handler=run, check=_check_anonymizer)
+    attacker = kinds.add_parser("attacker", help="check an attacker")
+    attacker.add_argument(
+        "--untrained", action="store_true", help="it carries its models: do not train it first"
     )
-    anonymizer.add_argument(
-        "--memory", type=int, metavar="MIB", help="most memory for each run (default: 4096)"
+    attacker.add_argument(
+        "--system", default="", metavar="NAME", help="the anonymizer that it is told to attack"
     )
-    anonymizer.set_defaults(handler=run)
+    attacker.set_defaults(handler=run, check=_check_attacker)
+    for kind in (anonymizer, attacker):
+        kind.add_argument("image", metavar="IMAGE")
+        kind.add_argument(
+            "--params", type=Path, metavar="FILE", help="its parameters, JSON (default: none)"
+        )
+        kind.add_argument(
+            "--seconds", type=float, metavar="S", help="most time for each run (default: 300)"
+        )
+        kind.add_argument(
+            "--memory", type=int, metavar="MIB", help="most memory for each run (default: 4096)"
+        )
 
 
 def run(parsed: argparse.Namespace) -> int:
-    from harness.contracts.anonymizer.conformance import FENCE, check
     from harness.contracts.clauses import CLAUSES
     from harness.contracts.inputs import read_parameters
 
     limits = {"seconds": parsed.seconds, "memory": parsed.memory}
     given = {name: value for name, value in limits.items() if value is not None}
     try:
-        findings = check(
-            parsed.image,
-            {} if parsed.params is None else read_parameters(parsed.params),
-            seeded=not parsed.unseeded,
-            fence=dataclasses.replace(FENCE, **given),
-        )
+        parameters = {} if parsed.params is None else read_parameters(parsed.params)
+        findings: list[Finding] = parsed.check(parsed, parameters, given)
     except HarnessError as error:
         print(f"harness conformance: {error}", file=sys.stderr)
         return NOT_CHECKABLE
@@ -61,3 +68,27 @@ def run(parsed: argparse.Namespace) -> int:
     broken = sum(finding.state == "broken" for finding in findings)
     print(f"{parsed.image}: " + (f"{broken} clauses broken" if broken else "conforms"))
     return BROKEN if broken else CONFORMS
+
+
+def _check_anonymizer(
+    parsed: argparse.Namespace, parameters: dict[str, Any], limits: dict[str, Any]
+) -> list[Finding]:
+    from harness.contracts.anonymizer.conformance import FENCE, check
+
+    fence = dataclasses.replace(FENCE, **limits)
+    return check(parsed.image, parameters, seeded=not parsed.unseeded, fence=fence)
+
+
+def _check_attacker(
+    parsed: argparse.Namespace, parameters: dict[str, Any], limits: dict[str, Any]
+) -> list[Finding]:
+    from harness.contracts.attacker.conformance import FENCE, check
+
+    fence = dataclasses.replace(FENCE, **limits)
+    return check(
+        parsed.image,
+        parameters,
+        trained=not parsed.untrained,
+        system=parsed.system,
+        fence=fence,
+    )

@@ -47,10 +47,12 @@ def run(parsed: argparse.Namespace) -> int:
     defaults = {} if parsed.type is None else {"type": parsed.type}
     try:
         _program(parsed.verb)(defaults, parsed.inputs, parsed.outputs, events)
-    except (HarnessError, OSError) as error:
-        # Clause C7: one error event, the last of all.
-        events.emit("error", message=str(error))
-        return FAILED
+    except Exception as error:
+        # Clause C7: one error event, the last of all; also for a fault of ours, told whole later.
+        events.emit("error", message=str(error) or type(error).__name__)
+        if isinstance(error, HarnessError | OSError):
+            return FAILED
+        raise
     events.emit("done")
     return 0
 

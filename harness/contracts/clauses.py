@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
-from harness.errors import DataError
+from harness.contracts.events import STANDARD_OUTPUT, Hearing
+from harness.errors import ContainerError
 from harness.runtime.containers.fence import Outcome
-from harness.runtime.events import Event, read_events
+from harness.runtime.events import Event, parse_event
 
 CLAUSES = {
     "C1": "Start",
@@ -22,6 +21,7 @@ CLAUSES = {
     "C6": "Success",
     "C7": "Failure",
     "C8": "Parameters",
+    "C9": "Circumstances",
     "A1": "Manifest",
     "A2": "Speech given",
     "A3": "Names and counts",
@@ -33,6 +33,17 @@ CLAUSES = {
     "A9": "Another seed",
     "A10": "Alone as in a batch",
     "A11": "Order",
+    "T1": "Training speech",
+    "T2": "Model",
+    "T3": "Repeatable by seed",
+    "T4": "Columns",
+    "S1": "Model given",
+    "S2": "Evaluation speech",
+    "S3": "Pairs",
+    "S4": "Scores",
+    "S5": "Repeatable",
+    "S6": "Order and names",
+    "S7": "The pair rule",
 }
 
 State = Literal["kept", "broken", "not checked"]
@@ -90,17 +101,16 @@ class Findings:
 
 def events(outcome: Outcome, findings: Findings) -> list[Event] | None:
     """The events that a container said on its standard output, None if it broke C5."""
-    heard: list[Event] = []
-    fault = None
-    with tempfile.TemporaryDirectory() as folder:
-        stdout = Path(folder, "stdout")
-        stdout.write_bytes(outcome.stdout)
-        try:
-            heard.extend(read_events(stdout))
-        except DataError as error:
-            number = str(error.where).rpartition(":")[2]
-            fault = f"line {number} of its standard output: {error.what}"
-    return heard if findings.check("C5", fault) else None
+    # What a stage would not listen to breaks the clause.
+    hearing = Hearing("the image")
+    try:
+        for line in outcome.stdout.splitlines():
+            hearing(line)
+    except ContainerError as error:
+        findings.check("C5", error.what)
+        return None
+    findings.check("C5", None)
+    return [parse_event(line, STANDARD_OUTPUT) for line in outcome.stdout.splitlines()]
 
 
 def ended_well(outcome: Outcome, findings: Findings, clause: str | None) -> bool:
@@ -119,18 +129,21 @@ def ended_well(outcome: Outcome, findings: Findings, clause: str | None) -> bool
     return findings.check(clause or _ran_against(last), fault)
 
 
-def refused(outcome: Outcome, findings: Findings, what: str) -> bool:
-    """Whether a run refused bad input as C7 says. what: the input, in words."""
+def refused(outcome: Outcome, findings: Findings, what: str, clause: str) -> bool:
+    """Whether a run refused bad input as C7 says.
+
+    what: the input, in words. clause: the one that says that it is bad, broken where it is taken.
+    """
     if not findings.check("C4", None if outcome.stopped is None else f"it {outcome.stopped}"):
         return False
     said = events(outcome, findings)
     if said is None:
         return False
+    if not findings.check(clause, f"{what}: exit status 0" if outcome.status == 0 else None):
+        return False
     heard = [event["event"] for event in said]
     fault = None
-    if outcome.status == 0:
-        fault = f"{what}: exit status 0"
-    elif heard.count("error") != 1:
+    if heard.count("error") != 1:
         fault = f"{what}: {heard.count('error')} error events, not one"
     elif heard[-1] != "error":
         fault = f"{what}: the error event is not the last"

@@ -14,7 +14,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -94,8 +94,13 @@ def read_parameters(path: Path) -> dict[str, Any]:
 
 
 def read_circumstances(path: Path) -> Circumstances:
-    """The circumstances; the usual ones where the file is absent. Raises DataError, ConfigError."""
-    return build(Circumstances, read_parameters(path), str(path))
+    """The circumstances; what is not said is as usual. Raises DataError, ConfigError.
+
+    What an older image does not know may be said, and is ignored.
+    """
+    known = {field.name for field in fields(Circumstances)}
+    said = {name: value for name, value in read_parameters(path).items() if name in known}
+    return build(Circumstances, said, str(path))
 
 
 def write_speech(folder: Path, sounds: Mapping[str, Sound], table: str) -> None:
@@ -165,6 +170,8 @@ def read_table(path: Path, required: Sequence[str]) -> list[TableRow]:
     missing = [name for name in required if name not in header]
     if missing:
         raise ListError(f"has no column {', '.join(missing)}", where=path, fix=FIX)
+    if len(set(header)) < len(header):
+        raise ListError("a column stands twice", where=path, fix=FIX)
     rows = []
     for number, line in enumerate(lines[1:], start=2):
         where = f"{path}:{number}"

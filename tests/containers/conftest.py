@@ -23,6 +23,7 @@ HOSTILE = HERE.parents[1] / "docker" / "hostile"
 REQUIRED = bool(os.environ.get("HARNESS_REQUIRE_DOCKER"))
 ROWS = pytest.StashKey[list[tuple[str, str, str]]]()
 Record = Callable[[str, str, str], None]
+Build = Callable[[dict[str, str]], str]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -69,6 +70,34 @@ def hostile(engine: None) -> Iterator[str]:
 def volumes(hostile: str) -> Iterator[str]:
     """The hostile image, with a declared volume."""
     yield from _built("volumes")
+
+
+@pytest.fixture
+def build(engine: None, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Build]:
+    """Builds the module's EXAMPLE with parts of its files replaced; gone after the test."""
+    example: Path = request.module.EXAMPLE
+    tags = []
+
+    def built(changes: dict[str, str]) -> str:
+        texts = {path.name: path.read_text(encoding="utf-8") for path in example.iterdir()}
+        for old, new in changes.items():
+            (name,) = (name for name, text in texts.items() if text.count(old) == 1)
+            texts[name] = texts[name].replace(old, new)
+        context = tmp_path / "context"
+        context.mkdir()
+        for name, text in texts.items():
+            (context / name).write_text(text, encoding="utf-8")
+        tag = f"harness-test-{example.name}-{uuid.uuid4().hex[:8]}"
+        docker(
+            *("build", "--network", "none", "--quiet", "--tag", tag),
+            *("--build-arg", f"BASE_IMAGE={BASE}", str(context)),
+        )
+        tags.append(tag)
+        return tag
+
+    yield built
+    for tag in tags:
+        docker("image", "rm", "--force", tag)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +38,7 @@ from harness.contracts.inputs import (
     write_settings,
     write_speech,
 )
-from harness.errors import ListError, ScoreError
+from harness.errors import DataError, ListError, ScoreError
 from harness.runtime.files import write_text
 
 TRAINING, MODEL, ENROLMENTS, TRIALS = "train", "model", "enrolments", "trials"
@@ -46,7 +47,6 @@ SPOKEN, LABELLED = ("utterance", "path"), ("utterance", "path", "speaker")
 PAIR_COLUMNS, SCORE_COLUMNS = ("enrolment", "trial"), ("enrolment", "trial", "score")
 # Of a line of scores: two opaque names and any decimal that a float64 needs, with room to spare.
 LINE_BYTES = 256
-LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,8 @@ def write_scoring(
     """Fill `folder` with the inputs of `score`; what `containers.run` takes as `inputs`.
 
     sounds: enrolment and trial utterances by opaque name. enrolments: utterances of each enrolled
-    speaker. model: folder that `train` left. Where it lies says nothing: it is copied.
+    speaker. model: folder that `train` left. Where it lies says nothing: it is copied. Raises
+    DataError for a model with links or devices in it.
     """
     spoken = {name: speaker for speaker, names in enrolments.items() for name in names}
     heard = sorted({pair.trial for pair in pairs})
@@ -127,12 +128,15 @@ def _copy(model: Path, target: Path) -> Path:
     target.mkdir(parents=True)
     for path in sorted(model.rglob("*")):
         place = target / path.relative_to(model)
+        if path.is_symlink() or not (path.is_dir() or path.is_file()):
+            raise DataError("neither a file nor a folder", where=path, fix="copy what it points to")
         if path.is_dir():
             place.mkdir()
         else:
-            place.write_bytes(path.read_bytes())
+            shutil.copyfile(path, place)
+    # Afterwards: what is made in a folder changes its time.
+    for place in (*target.rglob("*"), target):
         settle(place)
-    settle(target)
     return target
 
 
@@ -219,10 +223,11 @@ def _score(text: str, where: str) -> np.float32:
         value = float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:
         value = math.nan
-    # Also false for NaN.
-    if not abs(value) <= LARGEST:
+    with np.errstate(over="ignore"):  # what overflows becomes infinite
+        score = np.float32(value)
+    if not np.isfinite(score):
         raise ScoreError("a score is no finite number of 32 bits", where=where, fix=FIX)
-    return np.float32(value)
+    return score
 
 
 def _line(where: str | None, path: Path) -> str:

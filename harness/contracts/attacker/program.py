@@ -40,16 +40,18 @@ def train(defaults: Mapping[str, Any], inputs: Path, outputs: Path, events: Even
     """
     attacker, circumstances, machine = _prepared(defaults, inputs)
     places = read_training(inputs)
-    work = outputs / WORK
+    model, work = outputs / MODEL, outputs / WORK
+    model.mkdir(parents=True, exist_ok=True)
     attacker.train(
         Speech(_recordings(places), {place.utterance: place.speaker for place in places}),
-        outputs / MODEL,
+        model,
         seed=circumstances.seed,
         work=work,
         machine=machine,
         events=events,
     )
-    shutil.rmtree(work, ignore_errors=True)
+    if work.exists():
+        shutil.rmtree(work)
 
 
 def score(defaults: Mapping[str, Any], inputs: Path, outputs: Path, events: Events) -> None:
