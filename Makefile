@@ -13,9 +13,11 @@ READY := .venv/ready
 IS_3_11 = $(shell $(PYTHON) -c 'import sys; print(sys.version_info[:2] == (3, 11))' 2>/dev/null)
 NEED_3_11 = $(if $(filter True,$(IS_3_11)),,$(error $(PYTHON) is not Python 3.11: install it, or name one with make PYTHON=/path/to/python3.11))
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# The plug-in, or the older program of its own.
+COMPOSE = $(if $(shell docker compose version 2>/dev/null),docker compose,docker-compose) --project-name harness --file docker/compose.yaml
 COMPILE := uv pip compile --quiet --generate-hashes --python-version 3.11 $(UPGRADE)
 
-.PHONY: help repro doctor ui test test-containers images lint .venv lock demo-clean clean
+.PHONY: help repro doctor ui test test-containers images up down lint .venv lock demo-clean clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[.a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -39,8 +41,15 @@ test: $(READY)  ## run the whole suite: style and types, the torch-free part alo
 test-containers: $(READY)  ## what needs Docker: installs, starts and builds it offline (as root)
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh docker/test.sh
 
-images: $(READY)  ## build the images (OFFLINE=1: on Debian packages; else BASE=IMAGE@sha256:…)
-	$(BIN)/python docker/build.py $(if $(OFFLINE),--offline,--base "$(BASE)")
+images: $(READY)  ## build the images (OFFLINE=1: on Debian packages; else BASE=IMAGE@sha256:…; IMAGES=)
+	@$(BIN)/python docker/build.py $(if $(OFFLINE),--offline) $(if $(BASE),--base "$(BASE)") $(IMAGES)
+
+up:  ## start the MLflow server of docker/compose.yaml (needs its image, and docker/.env)
+	@COMPOSE="$(COMPOSE)" sh docker/up.sh
+
+# No password is needed to stop, and what any profile started stops.
+down:  ## stop it; runs and artifacts stay
+	@MLFLOW_AUTH_ADMIN_PASSWORD=- COMPOSE_PROFILES=postgres,gpu $(COMPOSE) down
 
 lint: $(READY)  ## check style and types
 	$(BIN)/tox run -e lint
@@ -57,7 +66,10 @@ lock:  ## pin the packages of requirements/*.in (UPGRADE=--upgrade: to new relea
 	$(COMPILE) lint.in -c full.lock -o lint.lock && \
 	$(COMPILE) fuzz.in -c full.lock -o fuzz.lock && \
 	$(COMPILE) verifier.in -c full.lock -o verifier.lock && \
-	$(COMPILE) anonymizer-b2.in -c full.lock -o anonymizer-b2.lock
+	$(COMPILE) anonymizer-b2.in -c full.lock -o anonymizer-b2.lock && \
+	$(COMPILE) attacker.in -c full.lock -o attacker.lock && \
+	$(COMPILE) mlflow.in -c full.lock -o mlflow.lock && \
+	$(COMPILE) attacker-vpc2024.in -o attacker-vpc2024.lock
 
 demo-clean:  ## delete what the demo benchmark made (its tables and DVC's cache stay)
 	rm -rf data/demo models/demo results/demo/scores results/demo/eer .work/*demo* .work/voices-* .work/anonymize-*

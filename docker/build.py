@@ -58,6 +58,8 @@ IMAGES = sorted(
     for path in HERE.glob("*/Dockerfile")
     if (REQUIREMENTS / f"{path.parent.name}.lock").exists()
 )
+# Of other versions, for comparison: built where it is named.
+BY_NAME = "-vpc2024"
 # What the wheel of the harness is made of.
 SOURCES = ("harness", "pyproject.toml", "README.md", "LICENSE")
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
@@ -228,7 +230,10 @@ def build_all(names: list[str], base: str | None) -> None:
 
 def main() -> int:
     parser = Parser(prog="docker/build.py", description="Build the images.")
-    parser.add_argument("images", nargs="*", metavar="IMAGE", help=f"{', '.join(IMAGES)} (all)")
+    usual = [name for name in IMAGES if not name.endswith(BY_NAME)]
+    parser.add_argument(
+        "images", nargs="*", metavar="IMAGE", help=f"of {', '.join(IMAGES)} (all but *{BY_NAME})"
+    )
     parser.add_argument("--offline", action="store_true", help="on a base of Debian packages")
     parser.add_argument("--base", metavar="IMAGE@sha256:…", help="with Python 3.11 as python3.11")
     arguments = parser.parse_args()
@@ -241,7 +246,7 @@ def main() -> int:
     if unknown := sorted(set(arguments.images) - set(IMAGES)):
         parser.error(f"no image {unknown[0]!r}: there are {', '.join(IMAGES)}")
     try:
-        build_all(arguments.images or IMAGES, arguments.base)
+        build_all(arguments.images or usual, arguments.base)
     except HarnessError as error:
         print(f"docker/build.py: {error}", file=sys.stderr)
         return 1

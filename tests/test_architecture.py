@@ -21,9 +21,16 @@ MAY = {
     "corpora": {"runtime", "protocols", "errors"},
     "anonymizers": {"corpora", "runtime", "protocols", "errors"},
     "attackers": {"corpora", "runtime", "protocols", "errors"},
-    "contracts": {"attackers", "anonymizers", "corpora", "runtime", "protocols", "errors"},
+    "contracts": {
+        *("attackers", "anonymizers", "corpora"),
+        *("metrics", "runtime", "protocols", "errors"),
+    },
     "tracking": {"runtime", "errors"},
     "submissions": {"metrics", "protocols", "runtime.files", "runtime.containers", "errors"},
+    "reruns": {
+        *("submissions", "contracts", "attackers", "corpora"),
+        *("metrics", "runtime", "protocols", "errors"),
+    },
     "reports": {"submissions", "metrics", "protocols", "runtime.files", "errors"},
     "pipeline": set(),
     "cli": set(),

@@ -2,20 +2,26 @@
 
 An anonymizer is a frozen dataclass whose fields are its parameters (those of its entry in
 params.yaml), registered in the entry-point group `harness.anonymizers`. It sees one utterance at a
-time, and a job that the host has drawn for it: so batches, order and number of workers cannot
-change a result. It never sees an official name; the speaker only where the level is `speaker`.
+time, or a shard at once where starting is dear, and of each a job that the host has drawn for it:
+so batches, order and number of workers cannot change a result. It never sees an official name; the
+speaker only where the level is `speaker`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
+from harness.corpora.opaque import Recording
 from harness.corpora.store import Samples
 from harness.runtime import plugins
+from harness.runtime.events import Events
 
 Level = Literal["utterance", "speaker"]
+Device = Literal["cpu", "cuda"]
 LEVELS: tuple[Level, ...] = ("utterance", "speaker")
 
 
@@ -47,8 +53,12 @@ class Source:
 class Anonymizer(Protocol):
     """One anonymization system with its parameters."""
 
-    level: Level
     name: ClassVar[str]
+
+    @property
+    def level(self) -> Level:
+        """Whether utterances or speakers have a seed each."""
+        ...
 
     def alphas(self, sources: Sequence[Source], seeds: Sequence[int]) -> list[float | None]:
         """Coefficients the host hands out for one data set, in C order of its utterances.
@@ -60,6 +70,27 @@ class Anonymizer(Protocol):
 
     def anonymize(self, samples: Samples, job: Job) -> Samples:
         """Anonymized speech of one utterance: mono 16 kHz int16 in, the same out."""
+        ...
+
+
+@runtime_checkable
+class BatchAnonymizer(Anonymizer, Protocol):
+    """One that would rather have many utterances at once, such as an image."""
+
+    def batch(
+        self,
+        speech: Sequence[tuple[Job, Recording]],
+        *,
+        work: Path,
+        threads: int,
+        device: Device,
+        events: Events,
+    ) -> AbstractContextManager[Mapping[str, Callable[[], Samples]]]:
+        """What reads the anonymized speech of each utterance, by opaque name, in any process.
+
+        It is there while the context lasts. work: a folder of its own; nothing is left there.
+        threads, device: what may be used.
+        """
         ...
 
 

@@ -78,6 +78,7 @@ class McAdams:
     """
 
     name: ClassVar[str] = "mcadams"
+    image: ClassVar[str | None] = "anonymizer-b2"
     level: Level = "utterance"
     alpha_min: float = 0.5
     alpha_max: float = 0.9

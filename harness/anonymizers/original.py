@@ -15,6 +15,8 @@ class Original:
     """Returns the samples unchanged."""
 
     name: ClassVar[str] = "original"
+    # Nothing to isolate: it works in this process under either runner.
+    image: ClassVar[str | None] = None
     level: Level = "utterance"
 
     def alphas(self, sources: Sequence[Source], seeds: Sequence[int]) -> list[float | None]:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.anonymizers.base import Anonymizer, Job, Source
+from harness.anonymizers.base import Anonymizer, BatchAnonymizer, Device, Job, Source
 from harness.corpora.opaque import Recording, opaque_ids
-from harness.corpora.store import Corpus, Made, Utterance, build
+from harness.corpora.store import Corpus, Made, Maker, Prepare, Utterance, build
 from harness.errors import HarnessError
 from harness.runtime.events import Events
 from harness.runtime.files import code_fingerprint, finished_folder, work_folder
 from harness.runtime.pool import Pool
 from harness.runtime.seeds import derived_seed
+
+# Utterances that an error about a whole shard names.
+NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Maker:
+class OneByOne:
     """Anonymizes one utterance in a worker."""
 
     anonymizer: Anonymizer
@@ -35,12 +39,60 @@ class Maker:
     def __call__(self, utterance: Utterance) -> Made:
         """The anonymized utterance. Raises what the anonymizer raises, with the official name."""
         task: Task = utterance.recipe
-        try:
-            samples = self.anonymizer.anonymize(task.recording.read(), task.job)
-        except HarnessError as error:
-            # The anonymizer knows an opaque name only; a person needs the official one.
-            raise type(error)(error.what, where=utterance.utterance, fix=error.fix) from error
-        return Made(samples)
+        with _told_of(utterance):
+            return Made(self.anonymizer.anonymize(task.recording.read(), task.job))
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Anonymizes a shard at once, before its utterances are stored. See `BatchAnonymizer.batch`."""
+
+    anonymizer: BatchAnonymizer
+    work: Path
+    threads: int
+    device: Device
+    events: Events
+
+    @contextmanager
+    def __call__(self, utterances: Sequence[Utterance]) -> Iterator[list[Utterance]]:
+        """The utterances, each with what reads its anonymized speech as its recipe.
+
+        Raises what the anonymizer raises, with the official names of utterances that it names.
+        """
+        by_id = {utterance.recipe.job.utterance: utterance for utterance in utterances}
+        with ExitStack() as stack:
+            try:
+                made = stack.enter_context(
+                    self.anonymizer.batch(
+                        [(u.recipe.job, u.recipe.recording) for u in utterances],
+                        work=self.work,
+                        threads=self.threads,
+                        device=self.device,
+                        events=self.events,
+                    )
+                )
+            except HarnessError as error:
+                told = [f"{i} is {u.utterance}" for i, u in by_id.items() if i in error.what]
+                if not told:
+                    raise
+                what = f"{error.what} ({', '.join(told[:NAMED])})"
+                raise type(error)(what, where=error.where, fix=error.fix) from error
+            yield [replace(utterance, recipe=made[name]) for name, utterance in by_id.items()]
+
+
+def read(utterance: Utterance) -> Made:
+    """An utterance that was anonymized with its shard. Errors have its official name."""
+    with _told_of(utterance):
+        return Made(utterance.recipe())
+
+
+@contextmanager
+def _told_of(utterance: Utterance) -> Iterator[None]:
+    # An anonymizer knows an opaque name only; a person needs the official one.
+    try:
+        yield
+    except HarnessError as error:
+        raise type(error)(error.what, where=utterance.utterance, fix=error.fix) from error
 
 
 def jobs(anonymizer: Anonymizer, corpus: Corpus, system: str, seed: int) -> list[Job]:
@@ -97,9 +149,11 @@ def anonymize(
     seed: int,
     pool: Pool,
     events: Events,
+    device: Device = "cpu",
 ) -> int:
     """Anonymize the corpora `sources` into folders of the same names under `target`.
 
+    device: what a system that takes batches may use, with as many threads as the pool has workers.
     Returns the number of utterances. What an interrupted run has finished is not made again.
     """
     corpora = [Corpus(source) for source in sources]
@@ -107,6 +161,11 @@ def anonymize(
     digests = {corpus.path.name: corpus.digest() for corpus in corpora}
     identity = [repr(anonymizer), system, seed, digests, code_fingerprint()]
     work = work_folder(f"anonymize-{system}", identity)
+    make: Maker = OneByOne(anonymizer)
+    prepare: Prepare = nullcontext
+    if isinstance(anonymizer, BatchAnonymizer):
+        make = read
+        prepare = Batches(anonymizer, work / "batch", pool.workers, device, events)
     done = 0
     with finished_folder(target, work / "sets") as folder:
         for corpus in corpora:
@@ -120,9 +179,10 @@ def anonymize(
                 build(
                     folder / name,
                     plan(anonymizer, corpus, system, seed),
-                    Maker(anonymizer),
+                    make,
                     work=work / name,
                     pool=pool,
+                    prepare=prepare,
                     on_progress=progress,
                 )
             done += len(corpus)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ class Machine:
     """What an attacker may use. threads: CPU threads. device: `cpu` or `cuda`."""
 
     threads: int
-    device: str
+    device: Literal["cpu", "cuda"]
 
 
 @dataclass(frozen=True)

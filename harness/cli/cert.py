@@ -142,10 +142,19 @@ def _summary(content: Certified, facts: dict[str, str]) -> str:
     ]
     if content.lists:
         lines += ["", "EER in percent, by estimator", *_table(content.lists)]
+    if content.reruns:
+        from harness.reruns import table
+
+        for rerun in content.reruns:
+            lines += ["", f"attacker run again: {rerun.outcome.upper()}"]
+            lines += [f"  {name:<{width}}  {fact}" for name, fact in table.facts(rerun).items()]
+            lines += table.tables(rerun)
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _table(lists: Sequence[CertifiedList]) -> list[str]:
+    from harness.submissions.table import aligned
+
     known = {name for one in lists for name in one.eer_percent or {}}
     names = [name for name in ESTIMATORS if name in known]
     rows = [(*COLUMNS, *names)]
@@ -160,11 +169,4 @@ def _table(lists: Sequence[CertifiedList]) -> list[str]:
                 *(f"{eers[name]:.3f}" if name in eers else NOTHING for name in names),
             )
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if place < NUMBERS_FROM else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    return aligned(rows, range(NUMBERS_FROM, len(rows[0])))

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.output import show, tell
+from harness.cli.status import USAGE_ERROR, VERDICTS, worst_status
 from harness.cli.verify import load_signer, require_certificate_options
-from harness.errors import ConfigError
+from harness.errors import ConfigError, HarnessError
+from harness.submissions.shown import printable
 
 if TYPE_CHECKING:
+    from harness.submissions.contained import Contained
     from harness.submissions.verification import Options
+
+WORDS = {status: verdict for verdict, status in VERDICTS.items()} | {USAGE_ERROR: "wrong usage"}
+DIED = "its process died"
 
 
 def run_contained(parsed: argparse.Namespace, options: Options, limits: Iterable[str]) -> int:
@@ -36,9 +43,12 @@ def run_contained(parsed: argparse.Namespace, options: Options, limits: Iterable
         value = getattr(parsed, name)
         if value is not None:
             arguments += [f"--{name.replace('_', '-')}={value}"]
+    given = {option: path for option, path in folders.items() if path is not None}
+    if len(parsed.paths) > 1:
+        return _run_each(parsed, given, arguments)
     contained = verify_contained(
-        parsed.paths,
-        {option: path for option, path in folders.items() if path is not None},
+        parsed.paths[0],
+        given,
         arguments,
         image=parsed.image,
         certified=parsed.certificate is not None or parsed.statement is not None,
@@ -51,12 +61,58 @@ def run_contained(parsed: argparse.Namespace, options: Options, limits: Iterable
         if signer is not None:
             write_bytes(parsed.certificate, sign(json.loads(contained.statement), signer))
     if contained.report is not None and parsed.json is not None:
-        if str(parsed.json) == "-":
-            show(contained.report.decode("utf-8"))
-        else:
-            write_bytes(parsed.json, contained.report)
+        _write(parsed, contained.report.decode("utf-8"))
+    _tell(parsed, contained, contained.table)
+    return contained.status
+
+
+def _run_each(parsed: argparse.Namespace, folders: Mapping[str, Path], options: list[str]) -> int:
+    """Each submission in a container of its own; a table of all at the end."""
+    from harness.runtime.containers.engine import require_engine
+    from harness.runtime.jobs import run_all
+    from harness.submissions.contained import Contained, merged, verify_contained
+    from harness.submissions.table import aligned
+
+    names = [path.resolve().name for path in parsed.paths]
+    if len(set(names)) < len(names):
+        raise ConfigError("two submissions have one name", fix="verify them one by one")
+    require_engine()
+
+    def failed(error: object) -> Contained:
+        return Contained(VERDICTS["not checkable"], "", f"{error}\n", None, None)
+
+    def work(path: Path) -> Contained:
+        try:
+            return verify_contained(path, folders, options, image=parsed.image)
+        except (HarnessError, OSError) as error:
+            return failed(error)
+
+    def ended(path: Path, contained: Contained | None) -> None:
+        if contained is not None:
+            _tell(parsed, contained, f"{contained.table}\n" if contained.table else "")
+
+    ends = run_all(work, parsed.paths, parsed.jobs or 1, ended)
+    done = dict(zip(names, (one or failed(DIED) for one in ends), strict=True))
+    if parsed.json is not None:
+        _write(parsed, merged(parsed.benchmark, done))
+    if str(parsed.json) != "-":
+        rows = [(name, WORDS[one.status], one.errors.strip()) for name, one in done.items()]
+        lines = aligned([("submission", "verdict", ""), *rows], ())
+        show("".join(f"{printable(line)}\n" for line in lines))
+    return worst_status(one.status for one in done.values())
+
+
+def _write(parsed: argparse.Namespace, report: str) -> None:
+    from harness.runtime.files import write_text
+
+    if str(parsed.json) == "-":
+        show(report)
+    else:
+        write_text(parsed.json, report)
+
+
+def _tell(parsed: argparse.Namespace, contained: Contained, table: str) -> None:
     for line in contained.errors.splitlines():
         tell(line)
     if str(parsed.json) != "-":
-        show(contained.table)
-    return contained.status
+        show(table)

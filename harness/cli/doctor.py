@@ -17,10 +17,11 @@ def register(commands: Any) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     from harness.errors import ConfigError
+    from harness.pipeline import runner
     from harness.pipeline.context import open_context
     from harness.runtime.doctor import examine
     from harness.runtime.environment import settle
-    from harness.runtime.machine import Finding
+    from harness.runtime.machine import failure
     from harness.runtime.parameters import load
     from harness.tracking.store import check_store
 
@@ -29,10 +30,10 @@ def run(parsed: argparse.Namespace) -> int:
     if not any(f.subject == "parameters" and f.status == "problem" for f in findings):
         # Every system and attacker is built, as each stage does before it works.
         try:
-            open_context(parsed.benchmark or load().benchmark.name)
+            context = open_context(parsed.benchmark or load().benchmark.name)
+            findings += runner.examine(context.parameters, context.benchmark)
         except ConfigError as error:
-            what = error.what if error.where is None else f"{error.where}: {error.what}"
-            findings.append(Finding("parameters", "problem", what, error.fix))
+            findings.append(failure("parameters", error))
     if parsed.brief:
         findings = [finding for finding in findings if finding.status == "problem"]
         if not findings:

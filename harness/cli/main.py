@@ -18,6 +18,7 @@ from harness.cli import (
     doctor,
     eer,
     pack,
+    rerun,
     stage,
     track,
     verify,
@@ -39,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"harness {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in (
-        *(stage, corpus, verify, pack, eer, cert, track, difflock, doctor),
+        *(stage, corpus, verify, rerun, pack, eer, cert, track, difflock, doctor),
         *(conformance, contract),
     ):
         module.register(commands)

@@ -73,7 +73,11 @@ def register(commands: Any) -> None:
     command.add_argument(
         "--container",
         action="store_true",
-        help="verify inside the verifier image; this machine only hashes the archive",
+        help="verify inside the verifier image, each submission in a container of its own (so "
+        "scores that two share are not looked for); this machine only hashes the archives",
+    )
+    command.add_argument(
+        "--jobs", type=int, metavar="N", help="of --container: so many at once (default: 1)"
     )
     command.add_argument("--image", metavar="IMAGE", help="of --container (default: images.lock's)")
     command.add_argument(
@@ -143,6 +147,10 @@ def _options(parsed: argparse.Namespace) -> Options:
     for path in parsed.paths:
         if not path.exists():
             raise ConfigError("no such submission", where=path, fix="give an archive or a folder")
+    if parsed.jobs is not None and (parsed.jobs < 1 or not parsed.container):
+        raise ConfigError(
+            f"--jobs {parsed.jobs}", fix="give 1 or more containers at once, with --container"
+        )
     if not parsed.explain_seconds >= 0:
         raise ConfigError(
             f"{parsed.explain_seconds} is no time", where="--explain-seconds", fix="use 0 or more"

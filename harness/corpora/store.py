@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -63,6 +64,8 @@ class Made:
 
 
 Maker = Callable[[Utterance], Made]
+# Called with the utterances of a shard; gives them as the maker is to have them.
+Prepare = Callable[[Sequence[Utterance]], AbstractContextManager[Sequence[Utterance]]]
 
 
 def encode(samples: Samples) -> bytes:
@@ -111,10 +114,12 @@ def build(
     *,
     work: Path,
     pool: Pool,
+    prepare: Prepare = nullcontext,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> None:
     """Make every utterance and store the corpus at `target`; shards found in `work` are kept.
 
+    prepare: what is done for a whole shard, in this process, before its utterances are made.
     on_progress: called with the number of utterances done so far.
     Raises ResourceError before any work when the disk is too small.
     """
@@ -133,8 +138,8 @@ def build(
             # The part of the manifest is renamed last, so its presence vouches for the shard.
             if not part.is_file():
                 rows = []
-                with whole_file(folder / name) as temporary:
-                    for row in _write_shard(temporary, name, utterances, make, pool):
+                with prepare(utterances) as ready, whole_file(folder / name) as temporary:
+                    for row in _write_shard(temporary, name, ready, make, pool):
                         rows.append(row)
                         on_progress(done + len(rows))
                 write_manifest(pd.DataFrame(rows), part)

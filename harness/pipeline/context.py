@@ -12,6 +12,7 @@ from harness.anonymizers.base import load as load_anonymizer
 from harness.attackers.base import load as load_attacker
 from harness.errors import ConfigError
 from harness.pipeline.layout import Layout
+from harness.pipeline.runner import require_machine
 from harness.protocols import protocol as protocols
 from harness.protocols.protocol import Protocol
 from harness.protocols.typed import did_you_mean
@@ -40,20 +41,13 @@ class Context:
             )
 
     def require_later_stages(self) -> None:
-        """Look now at what training needs: the MLflow store, and the GPU where one is asked for.
+        """Look now at what training needs: the MLflow store, images, and a GPU if one is asked for.
 
-        Raises TrackingError or ConfigError before hours of work that would end there.
+        Raises TrackingError, ConfigError or ContainerError before hours of work that would end
+        there.
         """
         check_store(self.parameters.tracking)
-        if self.parameters.runtime.device == "cuda":
-            import torch
-
-            if not torch.cuda.is_available():
-                raise ConfigError(
-                    "there is no CUDA device",
-                    where="params.yaml: runtime.device",
-                    fix="use auto or cpu",
-                )
+        require_machine(self.parameters, self.benchmark)
 
 
 def open_context(benchmark: str, listeners: tuple[Listener, ...] = ()) -> Context:

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import Any
 
-from harness.attackers.base import Machine, load
+from harness.attackers.base import Machine
 from harness.attackers.stage import Run
 from harness.pipeline.context import Context
+from harness.pipeline.runner import device, load_attacker, versions
 from harness.runtime.events import Events
 from harness.runtime.files import fingerprint
 from harness.tracking.sink import RunSink
 from harness.tracking.store import open_store
-
-TRACKED_VERSIONS = ("torch", "speechbrain", "numpy", "scipy", "soundfile", "numba")
-
-
-def machine(context: Context) -> Machine:
-    """Threads and device of the attacker."""
-    device = context.parameters.runtime.device
-    if device == "auto":
-        import torch
-
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    return Machine(context.parameters.runtime.threads, device)
 
 
 def make_run(context: Context, stage: str, system: str, attacker: str, seed: int) -> Run:
@@ -35,7 +23,8 @@ def make_run(context: Context, stage: str, system: str, attacker: str, seed: int
     context.require("attacker", attacker, benchmark.attackers)
     context.require("seed", seed, benchmark.seeds)
     key = f"{stage}@{benchmark.name}-{system}-{attacker}-{seed}"
-    on = machine(context)
+    works = load_attacker(parameters, attacker)
+    on = Machine(parameters.runtime.threads, device(parameters, works))
     facts: dict[str, Any] = {
         "key": key,
         "benchmark": benchmark.name,
@@ -48,10 +37,10 @@ def make_run(context: Context, stage: str, system: str, attacker: str, seed: int
             "segment_seconds": benchmark.segment_seconds,
             "threads": on.threads,
         },
-        "versions": {name: version(name) for name in TRACKED_VERSIONS},
+        "versions": versions(parameters, attacker),
         "device": on.device,
     }
-    return Run(key, load(attacker, parameters.attackers[attacker]), seed, on, facts)
+    return Run(key, works, seed, on, facts)
 
 
 @contextmanager

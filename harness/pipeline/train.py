@@ -20,4 +20,4 @@ def run(context: Context, system: str, attacker: str, seed: int) -> str:
             sink.finish(target)
         last = {e["name"]: e["value"] for e in events.recorded if e["event"] == "metric"}
     figures = ", ".join(f"{name} {value:.4g}" for name, value in last.items() if "rate" not in name)
-    return f"{one.key}: {figures or 'untrained weights'}{problems(sink)}"
+    return f"{one.key}: {figures or 'no metrics'}{problems(sink)}"

@@ -27,6 +27,8 @@ from harness.runtime.parameters import (
     load,
 )
 
+# Of anonymizers and attackers that come as images.
+IMAGE_TYPE = "image"
 DEEP_IMPORTS = ("torch", "torchaudio", "speechbrain")
 DOWNLOAD = "curl -L https://www.openslr.org/resources/12/{name}.tar.gz | tar xz -C {parent}"
 
@@ -51,24 +53,21 @@ def examine(
     check_store: raises TrackingError when the MLflow store cannot be used.
     Raises ConfigError for a benchmark that params.yaml does not name.
     """
-    findings = [
-        machine.python(),
-        machine.git(root),
-        machine.pipeline(root),
-        machine.docker(),
-    ]
+    findings = [machine.python(), machine.git(root), machine.pipeline(root)]
     try:
         parameters = load(root / FILE_NAME)
     except ConfigError as error:
-        return [*findings, _failure("parameters", error)]
+        return [*findings, machine.docker(needed=False), machine.failure("parameters", error)]
     chosen = _choose(parameters, benchmark)
+    findings.append(machine.docker(_needs_docker(parameters, chosen)))
     try:
         protocol = protocols.load(chosen.name)
     except ConfigError as error:
-        return [*findings, _failure("parameters", error)]
+        return [*findings, machine.failure("parameters", error)]
     findings.append(Finding("parameters", "ok", f"{FILE_NAME} is valid, benchmark {chosen.name}"))
     needed = machine.needed_packages(_extras(parameters, chosen, protocol))
     findings.append(machine.packages(root / LOCK, needed))
+    deep = deep and parameters.runner == "process"
     if deep:
         findings += [machine.imports(name) for name in DEEP_IMPORTS]
     findings.append(machine.gpu(parameters.runtime.device, deep))
@@ -132,7 +131,7 @@ def store(tracking: Tracking, check_store: Callable[[Tracking], None]) -> Findin
     try:
         check_store(tracking)
     except HarnessError as error:
-        return _failure("tracking", error)
+        return machine.failure("tracking", error)
     return Finding("tracking", "ok", "the MLflow store answers")
 
 
@@ -146,10 +145,21 @@ def _choose(parameters: Parameters, name: str | None) -> Benchmark:
     return known[name]
 
 
+def _needs_docker(parameters: Parameters, benchmark: Benchmark) -> bool:
+    entries = [
+        *(parameters.anonymizers[name] for name in benchmark.systems),
+        *(parameters.attackers[name] for name in benchmark.attackers),
+    ]
+    return parameters.runner == "docker" or any(entry["type"] == IMAGE_TYPE for entry in entries)
+
+
 def _extras(parameters: Parameters, benchmark: Benchmark, protocol: Protocol) -> set[str]:
+    voices = {"demo"} if protocol.source.kind == "voices" else set()
+    if parameters.runner == "docker":
+        # What computes is in the images.
+        return {"pipeline", *voices}
     # An anonymizer that needs packages of its own has an extra of its type's name.
     types = {str(parameters.anonymizers[system]["type"]) for system in benchmark.systems}
-    voices = {"demo"} if protocol.source.kind == "voices" else set()
     return {"pipeline", "attacker", *types, *voices}
 
 
@@ -167,8 +177,3 @@ def _folder(
         fix = setting if fetch is None else fetch.format(name=absent[0], parent=parent)
         return Finding(subject, "problem", f"no {', '.join(absent)} in {folder}", fix)
     return Finding(subject, "ok", str(folder))
-
-
-def _failure(subject: str, error: HarnessError) -> Finding:
-    text = error.what if error.where is None else f"{error.where}: {error.what}"
-    return Finding(subject, "problem", " ".join(text.split()), error.fix)

@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
+from harness.errors import HarnessError
 from harness.runtime.parameters import FILE_NAME
 
 DISTRIBUTION = "anonymization-harness"
@@ -37,6 +38,12 @@ class Finding:
     status: Status
     text: str
     fix: str | None = None
+
+
+def failure(subject: str, error: HarnessError) -> Finding:
+    """An error as a problem."""
+    text = error.what if error.where is None else f"{error.where}: {error.what}"
+    return Finding(subject, "problem", " ".join(text.split()), error.fix)
 
 
 def python() -> Finding:
@@ -76,20 +83,21 @@ def pipeline(root: Path) -> Finding:
     return Finding("dvc", "ok", f"dvc repro runs {shutil.which('harness')}")
 
 
-def docker() -> Finding:
-    """Client and daemon; only systems and attackers that come as images need them."""
-    purpose = "only images need it"
+def docker(needed: bool) -> Finding:
+    """Client and daemon. needed: by the runner, or by a system or attacker that is an image."""
+    status: Status = "problem" if needed else "note"
+    purpose = "" if needed else "; only images need it"
     if shutil.which("docker") is None:
         fix = "sudo apt-get install docker.io"
-        return Finding("docker", "note", f"not installed; {purpose}", fix)
+        return Finding("docker", status, f"not installed{purpose}", fix)
     done = _run("docker", "version", "--format", "{{.Server.Version}}")
     if done is not None and done.returncode == 0:
         return Finding("docker", "ok", f"server {done.stdout.strip()}")
     if done is not None and "permission denied" in done.stderr.lower():
         fix = "sudo usermod -aG docker $USER, then log in again"
-        return Finding("docker", "note", f"the daemon refuses this user; {purpose}", fix)
+        return Finding("docker", status, f"the daemon refuses this user{purpose}", fix)
     return Finding(
-        "docker", "note", f"the daemon does not answer; {purpose}", "sudo systemctl start docker"
+        "docker", status, f"the daemon does not answer{purpose}", "sudo systemctl start docker"
     )
 
 

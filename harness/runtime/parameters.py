@@ -62,7 +62,10 @@ class Tracking:
 
 @dataclass(frozen=True)
 class Parameters:
-    """The whole file."""
+    """The whole file.
+
+    runner: where anonymizers and attackers work: in this process, or in their images.
+    """
 
     benchmarks: dict[str, Benchmark]
     benchmark: Benchmark
@@ -72,6 +75,7 @@ class Parameters:
     sources: Sources
     runtime: Runtime
     tracking: Tracking
+    runner: Literal["process", "docker"] = "process"
 
     def folder(self, variable: str) -> Path | None:
         """The folder of LIBRISPEECH_VARIABLE or LISTS_VARIABLE: the variable, then the file."""

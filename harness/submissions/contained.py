@@ -1,7 +1,8 @@
 """The whole verification inside the verifier image: the host only hashes the archive.
 
 The same command runs in the container, on read-only mounts; its table, JSON document, statement and
-exit status come back. Both must be about the bytes that the host hashed.
+exit status come back. Both must be about the bytes that the host hashed. Each submission has a
+container of its own, so that none ends another's.
 """
 
 from __future__ import annotations
@@ -13,17 +14,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.errors import ConfigError, IntegrityError
+from harness import __version__
+from harness.errors import IntegrityError
 from harness.runtime.containers.engine import require_engine
 from harness.runtime.containers.fence import Fence
 from harness.runtime.containers.running import run
 from harness.runtime.files import sha256_file
+from harness.submissions.document import FORMAT
+from harness.submissions.model import Verdict
+from harness.submissions.shown import printable_json
+from harness.submissions.verdict import worst
 
 IMAGE = "harness-verifier"
 REPORT = "verification.json"
 STATEMENT = "statement.json"
 # Of `harness verify`: the three verdicts, and wrong usage.
 STATUSES = (0, 1, 2, 64)
+# What a document has of each submission by itself.
+PARTS = ("lists", "averages", "claims", "checks", "explanations")
+FAILED: Verdict = "not checkable"
+PLACE = "submission"
 FENCE = Fence(memory=2048, processes=64, seconds=900.0, output=512, temporary=512)
 
 
@@ -42,14 +52,14 @@ class Contained:
 
 
 def verify_contained(
-    paths: Sequence[Path],
+    path: Path,
     folders: Mapping[str, Path],
     arguments: Sequence[str],
     *,
     image: str | None = None,
     certified: bool = False,
 ) -> Contained:
-    """Verify submissions in a container.
+    """Verify a submission in a container.
 
     folders: options of `harness verify` that name a path, such as `--trials`. arguments: all other
     options. certified: is a statement wanted? Raises ContainerError when the engine or the image
@@ -57,19 +67,14 @@ def verify_contained(
     """
     require_engine()
     image = image or IMAGE
-    names = [path.resolve().name for path in paths]
-    if len(set(names)) < len(names):
-        raise ConfigError("two submissions have one name", fix="verify them one by one")
-    hashes = {
-        name: sha256_file(path) for name, path in zip(names, paths, strict=True) if path.is_file()
-    }
-    # A folder each, so that no name is in another's way.
-    places = [f"{number}/{name}" for number, name in enumerate(names)]
-    inputs = dict(zip(places, paths, strict=True))
-    command = ["verify", *(f"/in/{place}" for place in places)]
-    for option, path in folders.items():
-        place = f"{option.strip('-')}/{path.resolve().name}"
-        inputs[place] = path
+    name = path.resolve().name
+    # In a folder of its own, so that no name is in another's way.
+    inputs = {f"{PLACE}/{name}": path}
+    command = ["verify", f"/in/{PLACE}/{name}"]
+    digest = sha256_file(path) if path.is_file() else None
+    for option, folder in folders.items():
+        place = f"{option.strip('-')}/{folder.resolve().name}"
+        inputs[place] = folder
         command += [option, f"/in/{place}"]
     command += [*arguments, "--json", f"/out/{REPORT}"]
     if certified:
@@ -80,11 +85,10 @@ def verify_contained(
         outcome.require(image, STATUSES)
         report, statement = (_written(output / name) for name in (REPORT, STATEMENT))
     if report is not None:
-        for one in json.loads(report)["submissions"]:
-            _require_hash(one["name"], one["sha256"], hashes)
+        _require_hash(name, json.loads(report)["submissions"][0]["sha256"], digest)
     if statement is not None:
         subject: dict[str, Any] = json.loads(statement)["subject"][0]
-        _require_hash(subject["name"], subject["digest"].get("sha256"), hashes)
+        _require_hash(name, subject["digest"].get("sha256"), digest)
     return Contained(
         outcome.status,
         outcome.stdout.decode("utf-8", "replace"),
@@ -98,11 +102,34 @@ def _written(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def _require_hash(name: str, found: str | None, hashes: Mapping[str, str]) -> None:
+def _require_hash(name: str, found: str | None, expected: str | None) -> None:
     """Raises IntegrityError unless the hash, where there is one, is the host's."""
-    if found is not None and found != hashes.get(name):
+    if found is not None and found != expected:
         raise IntegrityError(
-            f"the container verified sha256:{found}, the host hashed sha256:{hashes.get(name)}",
+            f"the container verified sha256:{found}, the host hashed sha256:{expected}",
             where=name,
             fix="the file changed meanwhile: verify it again",
         )
+
+
+def merged(benchmark: str, verified: Mapping[str, Contained]) -> str:
+    """One JSON document of several, by the name of each submission, as one verification has it.
+
+    Of what has no report, `message` tells why. Scores that two share were not looked for.
+    """
+    documents = [json.loads(one.report) for one in verified.values() if one.report is not None]
+    failed = [
+        {"name": name, "sha256": None, "verdict": "not checkable", "message": one.errors.strip()}
+        for name, one in verified.items()
+        if one.report is None
+    ]
+    content = {
+        "format": FORMAT,
+        "harness": __version__,
+        "benchmark": benchmark,
+        "verdict": worst([*(one["verdict"] for one in documents), *(FAILED for _ in failed)]),
+        "submissions": [*(one for each in documents for one in each["submissions"]), *failed],
+        "trials": list({one["list"]: one for each in documents for one in each["trials"]}.values()),
+        **{name: [one for each in documents for one in each[name]] for name in PARTS},
+    }
+    return printable_json(json.dumps(content, indent=2, ensure_ascii=False) + "\n")

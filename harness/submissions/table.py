@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 
 from harness.protocols.protocol import Protocol
@@ -37,7 +37,7 @@ def _submission(result: SubmissionResult, protocol: Protocol) -> str:
     lines = [f"{result.name}: {result.verdict.upper()} ({protocol.name})"]
     rows = _rows(result, protocol)
     if rows:
-        lines += ["", *_aligned([HEADER, *rows])]
+        lines += ["", *aligned([HEADER, *rows], RIGHT)]
     if result.checks:
         ordered = sorted(result.checks, key=lambda check: PRECEDENCE[check.code])
         lines += ["", "checks"]
@@ -111,11 +111,12 @@ def _counts(scored: ListResult | None) -> tuple[str, str]:
     return f"{eer.misses:,}/{eer.n_target:,}", f"{eer.false_alarms:,}/{eer.n_nontarget:,}"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]], right: Collection[int]) -> list[str]:
+    """The lines of a table. right: columns whose text stands at their right end."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(
-            cell.rjust(width) if column in RIGHT else cell.ljust(width)
+            cell.rjust(width) if column in right else cell.ljust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows

@@ -152,6 +152,8 @@ def _fix(uri: str, why: str) -> str:
             if words in why:
                 return f"{fix}, or {off}"
         return f"try `sqlite3 FILE 'PRAGMA integrity_check'`, or {off}"
+    if "401" in why:
+        return f"set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or {off}"
     return f"start the server, or {off}"
 
 

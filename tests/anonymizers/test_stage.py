@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,11 +13,12 @@ import numpy as np
 import pytest
 
 from anonymizers.noise_anonymizer import Noise
-from harness.anonymizers.base import Job
+from harness.anonymizers.base import BatchAnonymizer, Device, Job
 from harness.anonymizers.original import Original
 from harness.anonymizers.stage import anonymize, jobs, plan
+from harness.corpora.opaque import Recording
 from harness.corpora.store import Corpus, Made, Samples, Utterance, build
-from harness.errors import AudioError
+from harness.errors import AudioError, ContainerError
 from harness.runtime.events import Event, Events
 from harness.runtime.pool import Pool
 from harness.runtime.seeds import derived_seed
@@ -250,3 +254,112 @@ def test_progress_runs_over_all_sets(tmp_path: Path) -> None:
     assert done == sorted(done)
     assert (done[0], done[-1], heard[-1]["total"]) == (1, 36, 36)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a", "b"]
+
+
+# Systems that take a shard at once
+
+
+@dataclasses.dataclass(frozen=True)
+class Batched(Noise):
+    """Noise that works as an image does; fails before batch number `stop`, or as it is told."""
+
+    batches: ClassVar[list[list[str]]] = []
+    given: ClassVar[dict[str, object]] = {}
+    stop: ClassVar[int | None] = None
+    fault: ClassVar[str | None] = None
+    cut: ClassVar[str | None] = None
+
+    def read(self, path: Path) -> Samples:
+        if path.stem == self.cut:
+            raise AudioError("cut short", where=path, fix="mend it")
+        samples: Samples = np.load(path)
+        return samples
+
+    @contextmanager
+    def batch(
+        self,
+        speech: Sequence[tuple[Job, Recording]],
+        *,
+        work: Path,
+        threads: int,
+        device: Device,
+        events: Events,
+    ) -> Iterator[Mapping[str, Callable[[], Samples]]]:
+        if len(self.batches) == self.stop:
+            raise KeyboardInterrupt("told to stop")
+        self.batches.append([job.utterance for job, _ in speech])
+        self.given.update(threads=threads, device=device)
+        if self.fault is not None:
+            raise ContainerError(self.fault, where="image", fix="mend it")
+        work.mkdir()
+        for job, recording in speech:
+            np.save(work / job.utterance, self.anonymize(recording.read(), job))
+        yield {
+            job.utterance: partial(self.read, work / f"{job.utterance}.npy") for job, _ in speech
+        }
+        for path in work.iterdir():
+            path.unlink()
+        work.rmdir()
+
+
+@pytest.fixture
+def batched(monkeypatch: pytest.MonkeyPatch) -> Batched:
+    monkeypatch.setattr(Batched, "batches", [])
+    monkeypatch.setattr(Batched, "given", {})
+    assert isinstance(Batched(), BatchAnonymizer)
+    return Batched()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_batch_is_a_shard_and_changes_no_byte(
+    tmp_path: Path, batched: Batched, workers: int
+) -> None:
+    source = corpus(tmp_path / "c")
+    run(Noise(), tmp_path / "c", tmp_path / "one")
+    heard = run(batched, tmp_path / "c", tmp_path / "batched", workers=workers)
+    assert files(tmp_path / "batched") == files(tmp_path / "one")
+    assert [event["done"] for event in heard][-1] == len(NAMES)
+    ids = [job.utterance for job in jobs(Noise(), source, "sys", 7)]
+    assert batched.batches == [ids[start : start + 4] for start in range(0, 18, 4)]
+    assert batched.given == {"threads": workers, "device": "cpu"}
+
+
+def test_an_interrupted_run_makes_whole_batches_once(
+    tmp_path: Path, batched: Batched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus(tmp_path / "c")
+    monkeypatch.setattr(Batched, "stop", 3)
+    with pytest.raises(KeyboardInterrupt, match="told to stop"):
+        run(batched, tmp_path / "c", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setattr(Batched, "stop", None)
+    run(batched, tmp_path / "c", tmp_path / "out")
+    assert [len(batch) for batch in batched.batches] == [4, 4, 4, 4, 2]
+    assert len({name for batch in batched.batches for name in batch}) == len(NAMES)
+    run(Noise(), tmp_path / "c", tmp_path / "whole")
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
+def test_a_failed_batch_names_official_utterances(
+    tmp_path: Path, batched: Batched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = jobs(Noise(), corpus(tmp_path / "c"), "sys", 7)
+    fault = f"the container says: {found[2].utterance}.wav: too short"
+    monkeypatch.setattr(Batched, "fault", fault)
+    with pytest.raises(
+        ContainerError,
+        match=rf"^image: {fault} \({found[2].utterance} is {NAMES[2]}\); mend it$",
+    ):
+        run(batched, tmp_path / "c", tmp_path / "out")
+    monkeypatch.setattr(Batched, "fault", "no weights")
+    with pytest.raises(ContainerError, match="^image: no weights; mend it$"):
+        run(batched, tmp_path / "c", tmp_path / "out")
+
+
+def test_speech_that_cannot_be_read_is_named(
+    tmp_path: Path, batched: Batched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = jobs(Noise(), corpus(tmp_path / "c"), "sys", 7)
+    monkeypatch.setattr(Batched, "cut", found[3].utterance)
+    with pytest.raises(AudioError, match=f"^{NAMES[3]}: cut short; mend it$"):
+        run(batched, tmp_path / "c", tmp_path / "out")

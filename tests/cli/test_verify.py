@@ -64,6 +64,8 @@ def test_exit_status_is_the_verdict(folder: Path, capsys: pytest.CaptureFixture[
         (("team", "--explain-seconds", "-1"), "--explain-seconds: -1.0 is no time; use 0 or more"),
         (("team", "--explain-seconds", "nan"), "--explain-seconds: nan is no time"),
         (("team", "--certificate", "c.json"), "--certificate and --key belong together"),
+        (("team", "--jobs", "2"), "--jobs 2; give 1 or more containers at once, with --container"),
+        (("team", "--jobs", "0", "--container"), "--jobs 0; give 1 or more"),
         (("team", "--certificate", "c.json", "--key", "absent.key"), "absent.key"),
     ],
 )

@@ -7,6 +7,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -18,6 +19,7 @@ from harness.protocols.lists import read_trials
 from harness.protocols.protocol import load
 from harness.runtime.containers import running
 from harness.submissions import contained
+from harness.submissions.document import schema
 
 pytestmark = pytest.mark.containers
 
@@ -97,7 +99,54 @@ def test_the_certificate_is_signed_outside(
 def test_other_bytes_are_noticed(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contained, "sha256_file", lambda path: "0" * 64)
     with pytest.raises(IntegrityError, match=r"zip: the container verified sha256:\w{64}, the"):
-        contained.verify_contained([archive], {}, [])
+        contained.verify_contained(archive, {}, [])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_several_are_verified_each_by_itself(
+    jobs: int,
+    clean: None,
+    archive: Path,
+    team: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One cannot be read by anybody else, one is refuted, and the others go on."""
+    locked = Path(shutil.copytree(team, tmp_path / "locked"))
+    locked.chmod(0o700)
+    wrong = Path(shutil.copytree(team, tmp_path / "wrong"))
+    next(wrong.rglob("EER")).write_text("0.123\n")
+    paths = (locked, archive, wrong)
+    report = tmp_path / "report.json"
+    assert verify(*paths, "--container", "--jobs", jobs, "--json", report) == 1
+    said = capsys.readouterr().out
+    summary = [line.split(maxsplit=1) for line in said.splitlines()[-4:]]
+    assert summary[0] == ["submission", "verdict"]
+    assert summary[1][0] == "locked"
+    assert summary[1][1].startswith("not checkable  ")
+    assert summary[1][1].endswith("may not read it; chmod o+rX")
+    assert summary[2:] == [["team.zip", "verified"], ["wrong", "refuted"]]
+    assert "wrong: REFUTED (vpac2025)" in said
+    document = json.loads(report.read_text())
+    jsonschema.validate(document, json.loads(schema()))
+    assert document["verdict"] == "refuted"
+    verdicts = {one["name"]: one["verdict"] for one in document["submissions"]}
+    assert verdicts == {"locked": "not checkable", "team.zip": "verified", "wrong": "refuted"}
+    assert len(document["trials"]) == 4
+    # What stands there of each is what one alone gives.
+    assert verify(wrong, "--container", "--json", tmp_path / "alone.json") == 1
+    alone = json.loads((tmp_path / "alone.json").read_text())
+    for part in contained.PARTS:
+        assert [one for one in document[part] if one["submission"] == "wrong"] == alone[part]
+
+
+def test_several_of_one_name_are_refused(
+    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other").mkdir()
+    shutil.copy(archive, tmp_path / "other")
+    assert verify(archive, tmp_path / "other" / archive.name, "--container") == 64
+    assert "two submissions have one name" in capsys.readouterr().err
 
 
 def test_a_bomb_ends_inside(

@@ -10,8 +10,12 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ANONYMIZERS = ("harness.anonymizers.mcadams", "harness.anonymizers.original")
-ATTACKERS = ("harness.attackers.ecapa.attacker",)
+ANONYMIZERS = (
+    "harness.anonymizers.mcadams",
+    "harness.anonymizers.original",
+    "harness.contracts.anonymizer.image",
+)
+ATTACKERS = ("harness.attackers.ecapa.attacker", "harness.contracts.attacker.image")
 
 # What computes each stage's output; a child process is run by its file, not imported.
 STAGES: dict[str, tuple[str, ...]] = {
@@ -23,8 +27,13 @@ STAGES: dict[str, tuple[str, ...]] = {
     "compare": ("harness.pipeline.compare",),
     "verify": ("harness.pipeline.verify",),
 }
-# These check settings and tell of runs; they cannot change an output.
-NEUTRAL = ("harness.pipeline.context", "harness.tracking")
+# These check settings, tell of runs, and say where the work is done; they cannot change an output.
+# tests/containers/test_runner.py holds that for the last.
+NEUTRAL = (
+    *("harness.pipeline.context", "harness.tracking"),
+    *("harness.pipeline.runner", "harness.contracts"),
+    *("harness.runtime.containers", "harness.runtime.images"),
+)
 
 
 def file_of(module: str) -> Path | None:

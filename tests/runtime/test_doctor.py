@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -288,15 +289,52 @@ def test_dvc_files_and_commands(repository: Path, command: Path) -> None:
 )
 def test_docker(command: Path, body: str, status: str, text: str, fix: str | None) -> None:
     script(command, "docker", body)
-    found = machine.docker()
-    assert found.status == status
-    assert text in found.text
-    assert (found.fix is None) if fix is None else (fix in str(found.fix))
+    for needed in (False, True):
+        found = machine.docker(needed)
+        assert found.status == ("problem" if needed and status == "note" else status)
+        assert text in found.text
+        assert ("only images need it" in found.text) == (not needed and status == "note")
+        assert (found.fix is None) if fix is None else (fix in str(found.fix))
 
 
 def test_docker_may_be_absent(command: Path) -> None:
-    found = machine.docker()
+    found = machine.docker(needed=False)
     assert (found.status, found.fix) == ("note", "sudo apt-get install docker.io")
+    assert machine.docker(needed=True) == dataclasses.replace(
+        found, status="problem", text="not installed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("runner: process ", "runner: docker "),
+        ("b2: {type: mcadams, ", "b2: {type: image, "),
+        ("ecapa-demo:\n    type: ecapa", "ecapa-demo:\n    type: image"),
+    ],
+)
+def test_who_needs_docker(repository: Path, command: Path, old: str, new: str) -> None:
+    assert look(repository)["docker"].status == "note"
+    set_parameter(repository, old, new)
+    assert look(repository)["docker"].status == "problem"
+    # The official one is no part of the demo.
+    set_parameter(repository, new, old)
+    set_parameter(repository, "b2-official: {type: mcadams", "b2-official: {type: image")
+    assert look(repository)["docker"].status == "note"
+
+
+def test_in_docker_the_host_needs_no_torch(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Stands for an environment without them.
+    absent = {"torch", "speechbrain", "numba"}
+    version = machine._version
+    monkeypatch.setattr(machine, "_version", lambda n: None if n in absent else version(n))
+    assert look(repository)["packages"].status == "problem"
+    set_parameter(repository, "runner: process ", "runner: docker ")
+    found = look(repository, deep=True)
+    assert found["packages"].status == "note"
+    assert "torch" not in found
 
 
 def test_gpu(command: Path) -> None:

@@ -68,6 +68,12 @@ def test_values_and_defaults(path: Path) -> None:
     assert parameters.benchmark == parameters.benchmarks["demo"]
     assert (parameters.runtime.threads, parameters.runtime.device) == (2, "auto")
     assert (parameters.runtime.workers, parameters.tracking.uri) == (None, None)
+    assert parameters.runner == "process"
+
+
+def test_the_runner_is_chosen(path: Path) -> None:
+    write(path, "runner", "docker")
+    assert load(path).runner == "docker"
 
 
 @pytest.mark.parametrize(
@@ -121,6 +127,12 @@ def test_values_and_defaults(path: Path) -> None:
             "gpu",
             r"runtime\.device: 'gpu' is not possible; use one of 'auto', 'cpu'",
         ),
+        (
+            "runner",
+            "podman",
+            r"params\.yaml\.runner: 'podman' is not possible; use one of 'process'",
+        ),
+        ("runner", None, r"params\.yaml\.runner: None is not possible"),
         ("tracking.enabled", "no", r"tracking\.enabled: expected bool"),
     ],
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,8 @@ from harness.runtime.events import Events
 @dataclass(frozen=True)
 class Ecapa(Settings):
     """The attacker. torch is loaded when it works, not when its parameters are checked."""
+
+    image: ClassVar[str | None] = "attacker"
 
     def train(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import shutil
 import time
@@ -118,7 +119,7 @@ class History:
         Path(path).write_text(json.dumps(self.epochs), encoding="utf-8")
 
     @mark_as_loader
-    def _load(self, path: Path, end_of_epoch: bool) -> None:
+    def _load(self, path: Path, end_of_epoch: bool, device: object = None) -> None:
         self.epochs = json.loads(Path(path).read_text(encoding="utf-8"))
 
 
@@ -148,9 +149,10 @@ class SpeakerBrain(sb.Brain):  # type: ignore[misc]
             self.batches.epoch = epoch or 0
             self.batches.start = self.step
 
-    def on_fit_batch_start(self, batch: Any, should_step: bool) -> None:
+    def fit_batch(self, batch: Any) -> torch.Tensor:
         """Make every random number of a step depend on the place of the step alone."""
         torch.manual_seed(derived_seed(self.seed, "step", self.batches.epoch, self.step))
+        return super().fit_batch(batch)
 
     def compute_forward(self, batch: Any, stage: Stage) -> torch.Tensor:
         """Cosines to the speakers, shape (batch, 1, speakers)."""
@@ -166,16 +168,15 @@ class SpeakerBrain(sb.Brain):  # type: ignore[misc]
         if stage != Stage.TRAIN:
             self._errors += int((predictions.argmax(-1) != labels).sum())
             self._seen += len(labels)
-        return self.loss(predictions, labels)
-
-    def check_loss_isfinite(self, loss: torch.Tensor) -> None:
-        """Stop at once: a network that met a NaN does not recover."""
-        if not torch.isfinite(loss):
+        loss = self.loss(predictions, labels)
+        # Stop at once: a network that met a NaN does not recover.
+        if stage == Stage.TRAIN and not torch.isfinite(loss):
             raise TrainingError(
                 f"the loss is {float(loss)}",
                 where=f"epoch {self.batches.epoch}, step {self.step}",
                 fix="lower max_lr",
             )
+        return loss
 
     def on_fit_batch_end(
         self, batch: Any, outputs: Any, loss: torch.Tensor, should_step: bool
@@ -219,7 +220,8 @@ class SpeakerBrain(sb.Brain):  # type: ignore[misc]
 
 def require_checkpoint_space(work: Path, *networks: torch.nn.Module) -> None:
     """Raise ResourceError when the checkpoints of a training, less those there, do not fit."""
-    weights = sum(tensor.nbytes for network in networks for tensor in network.state_dict().values())
+    tensors = (tensor for network in networks for tensor in network.state_dict().values())
+    weights = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
     present = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
     require_space(work, max(0, weights * VALUES_A_WEIGHT * CHECKPOINTS - present))
 
@@ -280,6 +282,9 @@ def train(
                     "noprogressbar": True,
                     "ckpt_interval_minutes": 0,
                     "ckpt_interval_steps": settings.checkpoint_steps,
+                    # The official recipe's SpeechBrain, 0.5.16, limits the norm of gradients before
+                    # it has computed them, which limits nothing; later ones would limit it to 5.
+                    "max_grad_norm": math.inf,
                 },
                 checkpointer=checkpointer,
             )

@@ -88,7 +88,7 @@ def _require_model(image: str, output: Path) -> None:
         fault = f"left a file {FILE_NAME} in its model, a name that is the host's"
     else:
         return
-    raise ContainerError(fault, where=image, fix="fill /out/model, and nothing else (clause T1)")
+    raise ContainerError(fault, where=image, fix="fill /out/model, and nothing else (clause T2)")
 
 
 def score(

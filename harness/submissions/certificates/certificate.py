@@ -3,7 +3,8 @@
 A certificate is an in-toto Statement v1 in a DSSE v1 envelope with one Ed25519 signature. Its
 subjects are the submission (`sha256` of an archive, `dirHash` of a folder) and its score files.
 Its predicate holds what `harness verify --json` writes, EERs by every estimator, and the source
-of the harness. No time, host or absolute path: the same input and key give the same bytes.
+of the harness; and, if the attacker's image was run again, how that ended. No time, host or
+absolute path: the same input and key give the same bytes.
 
 All bytes count. The signature covers payload and payload type. What it does not cover (spaces,
 order of fields, other spellings of base64, the key's id) must be exactly as `sign` writes it, so a
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ from harness.runtime.files import code_fingerprint
 from harness.submissions.certificates.keys import certificate_extra
 from harness.submissions.certificates.predicate import (
     PREDICATE_TYPE,
+    PREDICATE_TYPE_RERUN,
     STATEMENT_TYPE,
     Certified,
     CertifiedCheck,
@@ -54,11 +56,13 @@ def statement(
     verification: Verification,
     submission: SubmissionResult,
     digest: dict[str, str] | None = None,
+    reruns: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
     """What is certified of one submission of a verification.
 
     digest: of the submission, see `comparison.submission_digest`; needed where the verification has
-    none (folders, archives that cannot be read). Raises ConfigError without it.
+    none (folders, archives that cannot be read). reruns: a `CertifiedRerun` each, as JSON. Raises
+    ConfigError without a digest.
     """
     if submission.sha256 is not None:
         digest = {"sha256": submission.sha256}
@@ -78,7 +82,7 @@ def statement(
     return {
         "_type": STATEMENT_TYPE,
         "subject": subjects,
-        "predicateType": PREDICATE_TYPE,
+        "predicateType": PREDICATE_TYPE_RERUN if reruns else PREDICATE_TYPE,
         "predicate": {
             "harness": {"version": __version__, "source_sha256": code_fingerprint()},
             "benchmark": document["benchmark"],
@@ -88,6 +92,7 @@ def statement(
             "claims": _entries(CertifiedClaim, document["claims"]),
             "checks": _entries(CertifiedCheck, document["checks"]),
             "explanations": _entries(CertifiedExplanation, document["explanations"]),
+            **({"reruns": list(reruns)} if reruns else {}),
         },
     }
 
@@ -165,9 +170,14 @@ def certified(content: Any) -> Certified:
             "subject": [_, *_] as subject,
             "predicateType": str(predicate_type),
             "predicate": dict(predicate),
-        } if (kind, predicate_type) == (STATEMENT_TYPE, PREDICATE_TYPE):
+        } if kind == STATEMENT_TYPE and predicate_type == (
+            PREDICATE_TYPE_RERUN if "reruns" in predicate else PREDICATE_TYPE
+        ):
             return build(Certified, {**predicate, "subject": subject}, "certificate")
-    raise _no_certificate(f"its statement is not of the type {PREDICATE_TYPE}")
+    raise _no_certificate(
+        f"its statement is not of the type {PREDICATE_TYPE}, nor, with reruns, of "
+        f"{PREDICATE_TYPE_RERUN}"
+    )
 
 
 def certified_lists(submission: SubmissionResult, reference: Reference) -> list[dict[str, Any]]:

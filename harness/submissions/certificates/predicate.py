@@ -1,6 +1,7 @@
-"""What a certificate states, version 1 of its predicate.
+"""What a certificate states: a verification, and in version 2 of the predicate also reruns.
 
-Rates are in percent. Fields are fixed by the version that PREDICATE_TYPE names.
+Rates are in percent. Fields are fixed by the version that the predicate's type names. Version 2 is
+written only where there is a rerun, so whoever knows version 1 reads all other certificates.
 """
 
 from __future__ import annotations
@@ -8,11 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.metrics.agreement import Agreed
 from harness.submissions.codes import Severity
 from harness.submissions.model import Estimator, Verdict
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "urn:anonymization-harness:verification:v1"
+PREDICATE_TYPE_RERUN = "urn:anonymization-harness:verification:v2"
+
+Outcome = Literal["reproduced", "not reproduced", "not checkable"]
+Level = Literal["sample", "full"]
+State = Literal["kept", "moved", "failed"]
+# What ended the rerun of a system before its time.
+Reason = Literal["", "scores", "speech", "model", "image"]
 
 
 @dataclass(frozen=True)
@@ -98,8 +107,75 @@ class CertifiedExplanation:
 
 
 @dataclass(frozen=True)
+class RerunList:
+    """Scores of a list, submitted and again. same: within the tolerances, the EERs too.
+
+    share, rank_share: largest difference as a share of the spread of the submitted scores, and
+    largest movement in rank as a share of the pairs. beyond: pairs that differ by more than the
+    tolerance. worst: `<enrolled speaker> <trial utterance>` of the largest difference, with both
+    scores. share: None where all submitted scores are the same and others came. eer_submitted,
+    eer_again: None where only a sample was scored.
+    """
+
+    list: str
+    same: bool
+    pairs: int
+    agreed: Agreed
+    share: float | None
+    rank_share: float
+    beyond: int
+    worst: str
+    submitted: float
+    again: float
+    eer_submitted: float | None
+    eer_again: float | None
+
+
+@dataclass(frozen=True)
+class RerunExperiment:
+    """A run with something changed that no pair has to do with; shares as of a `RerunList`.
+
+    small: it moved, no farther than padding or the order of sums may, and the order is the same.
+    """
+
+    list: str
+    experiment: str
+    state: State
+    small: bool
+    pairs: int
+    share: float | None
+    rank_share: float
+    beyond: int
+    sentence: str
+
+
+@dataclass(frozen=True)
+class RerunSystem:
+    """An attacker against one system, run again."""
+
+    system: str
+    outcome: Outcome
+    reason: Reason
+    repeatable: bool
+    lists: tuple[RerunList, ...]
+    experiments: tuple[RerunExperiment, ...]
+
+
+@dataclass(frozen=True)
+class CertifiedRerun:
+    """An attacker's image, run again. image: its digest. seed: samples were drawn by it."""
+
+    image: str
+    level: Level
+    seed: int
+    outcome: Outcome
+    tolerances: dict[str, float]
+    systems: tuple[RerunSystem, ...]
+
+
+@dataclass(frozen=True)
 class Certified:
-    """All of it. subject: the submission, then its score files."""
+    """All of it. subject: the submission, then its score files. reruns: of version 2."""
 
     subject: tuple[Subject, ...]
     harness: Tool
@@ -110,3 +186,4 @@ class Certified:
     claims: tuple[CertifiedClaim, ...]
     checks: tuple[CertifiedCheck, ...]
     explanations: tuple[CertifiedExplanation, ...]
+    reruns: tuple[CertifiedRerun, ...] = ()
