@@ -10,6 +10,7 @@ Conventions: rates are fractions. An attacker is one array of scores per list, i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,16 +27,21 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Attacker = Sequence[npt.ArrayLike]
 
+# Of 1 - level, such that (1 - 0.9) * 10 is 1.
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Sampling:
-    """How to resample.
+    """How to resample, and how sure to be.
 
-    draws: number of resamples. unit: what is drawn, a key of `harness.metrics.draws.UNITS`.
-    workers: threads. Raises ConfigError for values that are out of range.
+    draws: number of resamples. level: of intervals, and of what is told apart; a fraction.
+    unit: what is drawn, a key of `harness.metrics.draws.UNITS`. workers: threads.
+    Raises ConfigError for values that are out of range, or draws too few for the level.
     """
 
     draws: int = 2000
+    level: float = 0.95
     unit: str = "speakers"
     seed: int = 1986
     workers: int = 1
@@ -52,6 +58,21 @@ class Sampling:
                 raise ConfigError(
                     f"{getattr(self, name)} is too low", where=name, fix=f"give {least} or more"
                 )
+        if not 0 < self.level < 1:
+            raise ConfigError(
+                f"{self.level} is no level", where="level", fix="give a fraction, such as 0.95"
+            )
+        if not tail(self.draws, self.level):
+            raise ConfigError(
+                f"{self.draws} draws are too few for a level of {self.level}",
+                where="draws",
+                fix=f"give {math.ceil(2 / (1 - self.level) - ROUNDING) - 1} or more",
+            )
+
+
+def tail(draws: int, level: float) -> int:
+    """Which of the draws in ascending order is the low end of an interval, from 1; 0 for none."""
+    return math.floor((1 - level) / 2 * (draws + 1) + ROUNDING)
 
 
 SAMPLING = Sampling()
@@ -96,13 +117,22 @@ class Resamples:
         shares = shares_of(weights, self.observed.shape[1])
         used = shares > 0
         shares = shares[used]
-        drawn = self.drawn[..., used] @ shares
+        drawn = _mean(self.drawn[..., used], shares)
         return Averages(
-            observed=self.observed[:, used] @ shares,
+            observed=_mean(self.observed[:, used], shares),
             drawn=drawn[~np.isnan(drawn).any(axis=1)],
             target_speakers=int(self.target_speakers[used].min()),
             missed_speakers=self.missed_speakers[:, used].min(axis=1),
         )
+
+
+def _mean(eers: Floats, shares: Floats) -> Floats:
+    """By share, along the last axis.
+
+    Not a matrix product, which may round equal rows differently: equal attackers stay equal.
+    """
+    mean: Floats = (eers * shares).sum(axis=-1)
+    return mean
 
 
 def shares_of(weights: Sequence[float] | None, n_lists: int) -> Floats:

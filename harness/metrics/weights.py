@@ -125,7 +125,7 @@ def _nearest(before: Rates, after: Rates) -> Floats:
     """Mean rate at the better of two neighbouring points, one before and one after the crossing.
 
     Officially a float32 difference is compared with the float64 difference of the best point so
-    far. Points farther off are worse by more than rounding, equal weights below 2^22 supposed.
+    far. Points farther off are worse by more than rounding, as long as a class weighs below 2^22.
     """
     best = np.abs(before[TARGET].astype(np.float64) - before[NONTARGET])
     nearer = np.abs(after[TARGET] - after[NONTARGET]) < best
