@@ -20,6 +20,7 @@ import numpy.typing as npt
 from harness.errors import ScoreError
 
 Scores = npt.NDArray[np.float32]
+DoubleScores = npt.NDArray[np.float64]
 
 # The official rates are float32. Of two points whose differences are farther apart than this, the
 # rounded differences are in the same order.
@@ -58,6 +59,15 @@ def validate(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> tuple[Scores, S
         _refuse_non_finite(name, scores)
         arrays.append(scores)
     return arrays[0], arrays[1]
+
+
+def in_double(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> tuple[DoubleScores, DoubleScores]:
+    """As `validate`, refusing the same, but in the precision that measures beside the EER use.
+
+    Their official scripts read scores as double and never round them to single precision.
+    """
+    validate(target, nontarget)
+    return np.asarray(target).astype(np.float64), np.asarray(nontarget).astype(np.float64)
 
 
 def sorted_scores(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> tuple[Scores, Scores]:

@@ -46,8 +46,9 @@ def official(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
 def kaldi(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
     """Kaldi's EER: the share of targets below the first that exceeds its paired nontarget.
 
-    The pair of the target at position p is the nontarget with a share p / n_target above it.
-    Constant scores give (n_target - 1) / n_target. Source: Kaldi, `ivectorbin/compute-eer.cc`.
+    The pair of the target at position p is the nontarget with a share p / n_target above it. It is
+    0 to (n_target - 1) / n_target, the walk's end, which constant scores give; so one target alone
+    gives 0. Source: Kaldi, `ivectorbin/compute-eer.cc`.
     """
     of_target, of_nontarget = sorted_scores(target, nontarget)
     n_target, n_nontarget = len(of_target), len(of_nontarget)
@@ -61,7 +62,7 @@ def kaldi(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
 def rocch(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
     """ROCCH-EER: where the convex hull of the operating points meets equal error rates.
 
-    It is never above 0.5. Among equal scores nontargets are rejected first, so that constant
+    It is 0 to 0.5. Among equal scores nontargets are rejected first, so that constant
     scores give 0: what the VoicePrivacy 2022 scripts do; without ties the order does not matter.
     Source: Brümmer and de Villiers, "The BOSARIS toolkit", 2011 (`rocch2eer`, there by pooling
     adjacent violators).
@@ -92,9 +93,9 @@ def rocch(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
 def linear(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
     """Where the ROC, drawn with straight lines between its points, meets equal error rates.
 
-    There is one point for each distinct score, and the one that accepts all; constant scores give
-    0.5. Source: `brentq(lambda x: 1 - x - interp1d(fpr, tpr)(x), 0, 1)` on scikit-learn's
-    `roc_curve`, as many scripts have it.
+    There is one point for each distinct score, and the one that accepts all. It is 0 to 1, and 0.5
+    for constant scores. Source: `brentq(lambda x: 1 - x - interp1d(fpr, tpr)(x), 0, 1)` on
+    scikit-learn's `roc_curve`, as many scripts have it.
     """
     of_target, of_nontarget = sorted_scores(target, nontarget)
     sizes = len(of_target), len(of_nontarget)
@@ -107,12 +108,18 @@ def linear(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
 
 
 def larger(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
-    """The larger of miss rate and false-alarm rate at the official threshold."""
+    """The larger of miss rate and false-alarm rate at the official threshold.
+
+    0 to 1, and 1 for constant scores. Source: `harness.metrics.eer`.
+    """
     return max(_official_rates(target, nontarget))
 
 
 def smaller(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
-    """The smaller of miss rate and false-alarm rate at the official threshold."""
+    """The smaller of miss rate and false-alarm rate at the official threshold.
+
+    0 to 1, and 0 for constant scores. Source: `harness.metrics.eer`.
+    """
     return min(_official_rates(target, nontarget))
 
 
@@ -120,24 +127,28 @@ def sklearn_false_alarm_rate(target: npt.ArrayLike, nontarget: npt.ArrayLike) ->
     """`fpr[nanargmin(|fnr - fpr|)]` of scikit-learn's `roc_curve` with its defaults.
 
     By default points within a straight piece are dropped, the nearest to the diagonal with them,
-    so this is not just one of the two rates at the official threshold.
+    so this is not just one of the two rates at the official threshold. 0 to 1; constant scores
+    give 0, since of two points equally near the one that rejects all comes first.
     Source: scikit-learn, `sklearn.metrics.roc_curve`.
     """
     return _sklearn_rates(target, nontarget)[1]
 
 
 def sklearn_miss_rate(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
-    """`fnr[nanargmin(|fnr - fpr|)]`; see `sklearn_false_alarm_rate`."""
+    """`fnr[nanargmin(|fnr - fpr|)]`; see `sklearn_false_alarm_rate`. Constant scores give 1."""
     return _sklearn_rates(target, nontarget)[0]
 
 
 def sklearn_mean(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
-    """Mean of `sklearn_miss_rate` and `sklearn_false_alarm_rate`."""
+    """Mean of `sklearn_miss_rate` and `sklearn_false_alarm_rate`. Constant scores give 0.5."""
     return sum(_sklearn_rates(target, nontarget)) / 2
 
 
 def grid(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
-    """The official rule on GRID evenly spaced thresholds, lowest to highest score."""
+    """The official rule on GRID evenly spaced thresholds, lowest to highest score.
+
+    0 to 1, and 0.5 for constant scores. Source: scripts with thresholds `linspace(min, max, 1000)`.
+    """
     of_target, of_nontarget = sorted_scores(target, nontarget)
     low = min(float(of_target[0]), float(of_nontarget[0]))
     high = max(float(of_target[-1]), float(of_nontarget[-1]))

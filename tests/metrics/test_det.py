@@ -19,16 +19,24 @@ scores = st.lists(
 def test_counted_by_hand() -> None:
     curve = det([1.0, 2.0, 3.0, 4.0], [0.0, 1.0])
     # A target is missed at or below the threshold, a nontarget a false alarm above it.
-    assert curve.thresholds.tolist() == [0, 1, 2, 3, 4]
-    assert curve.miss_rate.tolist() == [0, 0.25, 0.5, 0.75, 1]
-    assert curve.false_alarm_rate.tolist() == [0.5, 0, 0, 0, 0]
+    assert curve.thresholds.tolist() == [-np.inf, 0, 1, 2, 3, 4]
+    assert curve.miss_rate.tolist() == [0, 0, 0.25, 0.5, 0.75, 1]
+    assert curve.false_alarm_rate.tolist() == [1, 0.5, 0, 0, 0, 0]
+
+
+def test_constant_scores_give_the_two_ends() -> None:
+    curve = det([2.0, 2.0], [2.0])
+    assert curve.thresholds.tolist() == [-np.inf, 2]
+    assert curve.miss_rate.tolist() == [0, 1]
+    assert curve.false_alarm_rate.tolist() == [1, 0]
 
 
 @settings(deadline=None)
 @given(scores, scores)
 def test_agrees_with_counting(target: list[float], nontarget: list[float]) -> None:
     curve = det(target, nontarget)
-    assert curve.thresholds.tolist() == sorted(set(map(float, [*target, *nontarget])))
+    distinct = sorted(set(map(float, [*target, *nontarget])))
+    assert curve.thresholds.tolist() == [-np.inf, *distinct]
     for threshold, misses, false_alarms in zip(
         curve.thresholds, curve.miss_rate, curve.false_alarm_rate, strict=True
     ):
@@ -53,22 +61,19 @@ def test_points_are_picked_from_the_whole_curve() -> None:
     generator = np.random.default_rng(1)
     target, nontarget = generator.normal(1, 1, 700), generator.normal(0, 1, 1300)
     whole, picked = det(target, nontarget), det(target, nontarget, 50)
-    assert len(whole.thresholds) == 2_000
-    assert len(picked.thresholds) == 50
+    assert len(whole.thresholds) == 2_001
+    assert len(picked.thresholds) == 51
     assert set(picked.thresholds) <= set(whole.thresholds)
-    assert (picked.thresholds[0], picked.thresholds[-1]) == (
-        whole.thresholds[0],
-        whole.thresholds[-1],
-    )
+    assert picked.thresholds[[0, 1, -1]].tolist() == whole.thresholds[[0, 1, -1]].tolist()
     assert (np.diff(picked.miss_rate) >= 0).all()
     assert (np.diff(picked.false_alarm_rate) <= 0).all()
     # Evenly spread over the ranks.
-    ranks = np.searchsorted(whole.thresholds, picked.thresholds)
+    ranks = np.searchsorted(whole.thresholds, picked.thresholds[1:])
     assert set(np.diff(ranks)) <= {40, 41}
 
 
 def test_fewer_scores_than_points() -> None:
-    assert len(det([1.0], [0.0], 200).thresholds) == 2
+    assert len(det([1.0], [0.0], 200).thresholds) == 3
 
 
 @pytest.mark.parametrize(

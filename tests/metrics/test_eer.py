@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ScoreError
-from harness.metrics.eer import EqualErrorRate, equal_error_rate, sorted_scores, validate
+from harness.metrics.eer import (
+    EqualErrorRate,
+    equal_error_rate,
+    in_double,
+    sorted_scores,
+    validate,
+)
 
 LARGEST = float(np.finfo(np.float32).max)
 SUBNORMAL = float(np.finfo(np.float32).smallest_subnormal)
@@ -142,6 +148,15 @@ def test_input_is_left_as_it_is() -> None:
     assert not any(np.shares_memory(*pair) for pair in zip(found, (target, nontarget), strict=True))
 
 
+def test_double_precision_is_kept() -> None:
+    # 0.1 is no float32; both are copies, so that the input is left as it is.
+    given = np.array([0.1, 1e-300])
+    target, nontarget = in_double(given, [0.1])
+    assert (target.dtype, nontarget.dtype) == (np.float64, np.float64)
+    assert (target.tolist(), nontarget.tolist()) == ([0.1, 1e-300], [0.1])
+    assert not np.shares_memory(given, target)
+
+
 def cases(count: int) -> list[tuple[np.ndarray, np.ndarray]]:
     rng = np.random.default_rng(1)
     made = []
@@ -191,6 +206,6 @@ def test_equals_speechbrain_in_thousands_of_cases() -> None:
     ],
 )
 def test_unscorable_input_is_refused(target: object, nontarget: object, message: str) -> None:
-    for refuse in (equal_error_rate, validate, sorted_scores):
+    for refuse in (equal_error_rate, validate, sorted_scores, in_double):
         with pytest.raises(ScoreError, match=message):
             refuse(target, nontarget)  # type: ignore[arg-type]

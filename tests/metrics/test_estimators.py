@@ -110,10 +110,20 @@ BY_HAND: list[tuple[list[float], list[float], dict[str, float]]] = [
             "linear": 1 / 2,
             "max": 1,
             "min": 0,
+            # Of the points that reject all and accept all, the first.
+            "sklearn-fpr": 0,
+            "sklearn-fnr": 1,
+            "sklearn-mean": 1 / 2,
             "grid-1000": 1 / 2,
             "ties-favourable": 0,
             "ties-unfavourable": 1,
         },
+    ),
+    (
+        # One target: Kaldi's walk ends where it starts.
+        [0],
+        [1, 2],
+        {"official": 1, "kaldi": 0, "rocch": 1 / 2, "linear": 1},
     ),
 ]
 

@@ -1,0 +1,133 @@
+"""Is one attacker stronger than another, or did other speakers only happen to be drawn?
+
+Two attackers are compared on the same trials and in the same resamples, so that what is hard for
+both cancels. The noise of training a second time is a further component where it is known: an
+attacker trained again on the same data moves by one to two points of EER, which no resample of
+trials shows. The test errs on the careful side: of two attackers that are equal over all speakers,
+0 to 2 of 100 simulated pairs are told apart at a level of 95 % (`benchmarks/coverage.py`).
+
+Conventions as in `harness.metrics.resampling`; a difference is first minus second, so that it is
+negative where the first attacker is the stronger.
+Source: Efron and Tibshirani, "An introduction to the bootstrap", 1993; Davison and Hinkley,
+"Bootstrap methods and their application", 1997 (p-values); Holm, "A simple sequentially rejective
+multiple test procedure", Scandinavian Journal of Statistics 6, 1979.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.errors import ScoreError
+from harness.metrics.bootstrap import Interval, percentile_interval, too_few_speakers
+from harness.metrics.draws import Pairs
+from harness.metrics.resampling import (
+    SAMPLING,
+    Attacker,
+    Sampling,
+    official_eers,
+    resample,
+    shares_of,
+)
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SeedSpread:
+    """How an attacker's EER, or average of EERs, varies from training to training.
+
+    mean, deviation: fractions; the deviation of one training (n - 1 in the denominator).
+    trainings: their number, at least 2.
+    """
+
+    mean: float
+    deviation: float
+    trainings: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """First minus second.
+
+    difference: of their mean EERs. p_value: two-sided, None where there is no interval.
+    """
+
+    difference: Interval
+    p_value: float | None
+
+
+def compare(
+    lists: Sequence[Pairs],
+    first: Attacker,
+    second: Attacker,
+    *,
+    weights: Sequence[float] | None = None,
+    sampling: Sampling = SAMPLING,
+    spreads: tuple[SeedSpread | None, SeedSpread | None] = (None, None),
+) -> Comparison:
+    """The difference of two attackers' mean EERs, whose scores are each of one training.
+
+    lists, first, second, weights: as in `harness.metrics.bootstrap`. spreads: of either attacker
+    over its trainings. Such a deviation is itself an estimate, so that what is added to the draws
+    follows Student's t: of two trainings it is of little use.
+    Raises ScoreError for scores that the official EER refuses, ConfigError for weights that
+    give no mean.
+    """
+    averages = resample(lists, [first, second], sampling).averages(weights)
+    drawn = averages.drawn[:, 0] - averages.drawn[:, 1]
+    for position, spread in enumerate(spreads):
+        if spread is not None:
+            generator = np.random.default_rng([sampling.seed, position])
+            drawn += spread.deviation * generator.standard_t(spread.trainings - 1, len(drawn))
+    observed = float(averages.observed[0] - averages.observed[1])
+    difference = percentile_interval(observed, drawn, sampling.level, too_few_speakers(averages))
+    return Comparison(difference, None if difference.reason else p_value(drawn))
+
+
+def p_value(drawn: npt.ArrayLike) -> float:
+    """Two-sided, of no difference, from differences in draws, shape (n_draws,).
+
+    Twice the share of draws on the rarer side of 0, the sample itself counted in; a draw without
+    difference is on both sides. Never below 2 / (n_draws + 1).
+    """
+    drawn = np.asarray(drawn)
+    rarer = min(np.count_nonzero(drawn <= 0), np.count_nonzero(drawn >= 0))
+    return min(1.0, 2 * (1 + rarer) / (len(drawn) + 1))
+
+
+def holm(p_values: npt.ArrayLike) -> Floats:
+    """p-values adjusted for all being looked at together, shape as given, (n,).
+
+    Those at most alpha are what Holm's procedure rejects at alpha.
+    """
+    p_values = np.asarray(p_values, np.float64)
+    order = np.argsort(p_values, kind="stable")
+    raised = p_values[order] * np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(np.maximum.accumulate(raised), 1)
+    return adjusted
+
+
+def seed_spread(
+    lists: Sequence[Pairs],
+    trainings: Sequence[Attacker],
+    *,
+    weights: Sequence[float] | None = None,
+) -> SeedSpread:
+    """How one attacker's mean EER varies when it is trained again with other seeds.
+
+    trainings: the scores of each training on each list. Raises ScoreError for fewer than two.
+    """
+    if len(trainings) < 2:
+        raise ScoreError(
+            f"{len(trainings)} training shows no spread", fix="train with at least two seeds"
+        )
+    shares = shares_of(weights, len(lists))
+    means = np.array(
+        [[e.rate for e in official_eers(lists, scores)] @ shares for scores in trainings]
+    )
+    return SeedSpread(float(means.mean()), float(means.std(ddof=1)), len(trainings))

@@ -1,0 +1,232 @@
+"""EERs of attackers in resamples of their trial lists: what intervals and comparisons stand on.
+
+All lists and all attackers see the same draws. These depend on the seed, the number of draws, the
+unit and the lists alone: each block of draws has a seed of its own, so that neither the number of
+workers nor the attackers beside one change a result. The EER of each resample is exactly that of
+its trials (`harness.metrics.weights`).
+
+Conventions: rates are fractions. An attacker is one array of scores per list, in the lists' order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.errors import ConfigError, ScoreError
+from harness.metrics.draws import UNITS, Draws, Pairs
+from harness.metrics.eer import EqualErrorRate, equal_error_rate
+from harness.metrics.weights import OrderedTrials
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Attacker = Sequence[npt.ArrayLike]
+
+# Of 1 - level, such that (1 - 0.9) * 10 is 1.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How to resample, and how sure to be.
+
+    draws: number of resamples. level: of intervals, and of what is told apart; a fraction.
+    unit: what is drawn, a key of `harness.metrics.draws.UNITS`. workers: threads.
+    Raises ConfigError for values that are out of range, or draws too few for the level.
+    """
+
+    draws: int = 2000
+    level: float = 0.95
+    unit: str = "speakers"
+    seed: int = 1986
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        if self.unit not in UNITS:
+            raise ConfigError(
+                f"{self.unit!r} cannot be drawn",
+                where="unit",
+                fix=f"give one of {', '.join(UNITS)}",
+            )
+        for name, least in (("draws", 1), ("seed", 0), ("workers", 1)):
+            if getattr(self, name) < least:
+                raise ConfigError(
+                    f"{getattr(self, name)} is too low", where=name, fix=f"give {least} or more"
+                )
+        if not 0 < self.level < 1:
+            raise ConfigError(
+                f"{self.level} is no level", where="level", fix="give a fraction, such as 0.95"
+            )
+        if not tail(self.draws, self.level):
+            raise ConfigError(
+                f"{self.draws} draws are too few for a level of {self.level}",
+                where="draws",
+                fix=f"give {math.ceil(2 / (1 - self.level) - ROUNDING) - 1} or more",
+            )
+
+
+def tail(draws: int, level: float) -> int:
+    """Which of the draws in ascending order is the low end of an interval, from 1; 0 for none."""
+    return math.floor((1 - level) / 2 * (draws + 1) + ROUNDING)
+
+
+SAMPLING = Sampling()
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Of each attacker the mean EER of lists, by weight.
+
+    observed: of the lists as they are, shape (n_attackers,). drawn: in each draw, shape (n_draws,
+    n_attackers); draws that leave a list without targets or without nontargets are left out.
+    target_speakers: with target trials, of the list that has fewest. missed_speakers: shape
+    (n_attackers,), speakers with a target trial at or below the threshold, of the list that has
+    fewest.
+    """
+
+    observed: Floats
+    drawn: Floats
+    target_speakers: int
+    missed_speakers: Integers
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """Of each attacker on each list the EER, observed and in each draw.
+
+    observed: shape (n_attackers, n_lists). drawn: shape (n_draws, n_attackers, n_lists), NaN where
+    a draw leaves the list without a class. target_speakers: shape (n_lists,) and missed_speakers:
+    shape (n_attackers, n_lists), as in `Averages`.
+    """
+
+    observed: Floats
+    drawn: Floats
+    target_speakers: Integers
+    missed_speakers: Integers
+
+    def averages(self, weights: Sequence[float] | None = None) -> Averages:
+        """The mean of the lists' EERs. weights: one per list, of any sum; None for equal ones.
+
+        A list of weight 0 is as if not there. Raises ConfigError for weights that give no mean.
+        """
+        shares = shares_of(weights, self.observed.shape[1])
+        used = shares > 0
+        shares = shares[used]
+        drawn = _mean(self.drawn[..., used], shares)
+        return Averages(
+            observed=_mean(self.observed[:, used], shares),
+            drawn=drawn[~np.isnan(drawn).any(axis=1)],
+            target_speakers=int(self.target_speakers[used].min()),
+            missed_speakers=self.missed_speakers[:, used].min(axis=1),
+        )
+
+
+def _mean(eers: Floats, shares: Floats) -> Floats:
+    """By share, along the last axis.
+
+    Not a matrix product, which may round equal rows differently: equal attackers stay equal.
+    """
+    mean: Floats = (eers * shares).sum(axis=-1)
+    return mean
+
+
+def shares_of(weights: Sequence[float] | None, n_lists: int) -> Floats:
+    """The weights of lists in an average as shares of 1; None for equal ones.
+
+    Raises ConfigError for weights that give no mean.
+    """
+    given = np.ones(n_lists) if weights is None else np.asarray(weights, np.float64)
+    if given.shape != (n_lists,) or not (np.isfinite(given) & (given >= 0)).all():
+        raise ConfigError(
+            f"{weights} are no weights of {n_lists} lists",
+            where="weights",
+            fix="give one number for each list, none negative",
+        )
+    if not given.any():
+        raise ConfigError("all weights are 0", where="weights", fix="weigh at least one list")
+    shares: Floats = given / given.sum()
+    return shares
+
+
+def resample(
+    lists: Sequence[Pairs], attackers: Sequence[Attacker], sampling: Sampling
+) -> Resamples:
+    """The EERs of all attackers on all lists, in the same draws.
+
+    Raises ScoreError for scores that the official EER refuses, or that are missing.
+    """
+    if not lists or not attackers:
+        raise ScoreError(
+            f"{len(lists)} lists and {len(attackers)} attackers", fix="give at least one of each"
+        )
+    official = [official_eers(lists, attacker) for attacker in attackers]
+    draws = UNITS[sampling.unit](lists)
+    trials = [
+        [
+            OrderedTrials(scores, pairs.target, cells)
+            for scores, pairs, cells in zip(attacker, lists, draws.cells, strict=True)
+        ]
+        for attacker in attackers
+    ]
+    missed = [
+        [_missed_speakers(*one) for one in zip(lists, attacker, row, strict=True)]
+        for attacker, row in zip(attackers, official, strict=True)
+    ]
+    return Resamples(
+        observed=np.array([[eer.rate for eer in row] for row in official]),
+        drawn=_drawn(draws, trials, sampling),
+        target_speakers=np.array([len(np.unique(pairs.trial[pairs.target])) for pairs in lists]),
+        missed_speakers=np.array(missed),
+    )
+
+
+def official_eers(lists: Sequence[Pairs], attacker: Attacker) -> list[EqualErrorRate]:
+    """The official EER of an attacker on each list.
+
+    Raises ScoreError for scores that it refuses, or that are not one for each trial.
+    """
+    if len(attacker) != len(lists):
+        raise ScoreError(
+            f"scores of {len(attacker)} lists, where there are {len(lists)}",
+            fix="give the scores of every list, in the lists' order",
+        )
+    eers = []
+    for pairs, given in zip(lists, attacker, strict=True):
+        scores = np.asarray(given)
+        if scores.shape != pairs.target.shape:
+            raise ScoreError(
+                f"scores of shape {scores.shape} for {len(pairs.target)} trials",
+                fix="give one score for each trial, in the list's order",
+            )
+        eers.append(equal_error_rate(scores[pairs.target], scores[~pairs.target]))
+    return eers
+
+
+def _missed_speakers(pairs: Pairs, scores: npt.ArrayLike, eer: EqualErrorRate) -> int:
+    """How many speakers have a target trial missed at the official threshold."""
+    missed = pairs.target & (np.asarray(scores).astype(np.float32) <= eer.threshold)
+    return len(np.unique(pairs.trial[missed]))
+
+
+def _drawn(draws: Draws, trials: Sequence[Sequence[OrderedTrials]], sampling: Sampling) -> Floats:
+    """EERs in each draw, shape (n_draws, n_attackers, n_lists)."""
+    sizes = [
+        min(draws.block, sampling.draws - start) for start in range(0, sampling.draws, draws.block)
+    ]
+    seeds = np.random.SeedSequence(sampling.seed).spawn(len(sizes))
+
+    def block(seed: np.random.SeedSequence, n_draws: int) -> Floats:
+        weights = draws.weights(np.random.default_rng(seed), n_draws)
+        rates = [
+            [one.equal_error_rates(of_list) for one, of_list in zip(row, weights, strict=True)]
+            for row in trials
+        ]
+        return np.moveaxis(np.array(rates), -1, 0)
+
+    with ThreadPoolExecutor(sampling.workers) as executor:
+        return np.concatenate(list(executor.map(block, seeds, sizes)))
