@@ -5,6 +5,7 @@ The benchmark is `demo` with fewer voices and a tiny attacker; DVC, MLflow and t
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import os
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -122,10 +124,11 @@ def running(repository: Repository) -> list[str]:
     """Containers, running or not, that see a folder of the repository."""
     found = []
     for name in docker("ps", "--all", "--quiet").split():
-        # Another test's may be gone by now.
         inspect = ["docker", "inspect", "--format", "{{json .Mounts}}", name]
-        mounts = subprocess.run(inspect, capture_output=True, text=True, check=False).stdout
-        if any(m["Source"].startswith(f"{repository.path}/") for m in json.loads(mounts or "[]")):
+        said = subprocess.run(inspect, capture_output=True, text=True, check=False).stdout.strip()
+        # Another test's may be gone by now.
+        mounts = json.loads(said) if said else []
+        if any(mount["Source"].startswith(f"{repository.path}/") for mount in mounts):
             found.append(name)
     return found
 
@@ -252,90 +255,98 @@ def built(engine: None) -> Iterator[Built]:
         docker("image", "rm", "--force", tag)
 
 
-def test_strangers_take_part_by_four_lines(process: Repository, built: Built) -> None:
-    anonymizer = built("anonymizer", EXAMPLES / "anonymizer-perl")
-    attacker = built("attacker", EXAMPLES / "attacker-perl")
-    before = files(process.path / "data/demo/anonymized/orig")
-    params = process.path / "params.yaml"
+@pytest.fixture(scope="module")
+def visited(process: Repository, tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """A copy for strangers."""
+    repository = copy.copy(process)
+    repository.path = tmp_path_factory.mktemp("visited") / "repository"
+    shutil.copytree(process.path, repository.path)
+    repository.environment = process.environment | {"PYTHONPATH": str(repository.path)}
+    return repository
+
+
+@contextmanager
+def changed(repository: Repository, *replacements: tuple[str, str]) -> Iterator[None]:
+    """Other parameters while the block runs."""
+    params = repository.path / "params.yaml"
     text = params.read_text(encoding="utf-8")
     try:
-        change(
-            process,
-            "systems: [orig, b2]\n    attackers: [ecapa-demo]",
-            "systems: [orig, theirs]\n    attackers: [ours]",
-        )
-        change(process, "  b2: {", f"  theirs: {{type: image, image: '{anonymizer}'}}\n  b2: {{")
-        change(process, "  ecapa: {", f"  ours: {{type: image, image: '{attacker}'}}\n  ecapa: {{")
-        ran = process.repro()
-        assert {name for name in ran if not name.startswith("compare")} == {
-            "anonymize@demo-theirs",
-            *(
-                f"{stage}@demo-{system}-ours-1986"
-                for stage in ("train", "score", "evaluate")
-                for system in ("orig", "theirs")
-            ),
-        }
-        table = pd.read_csv(process.path / "results/demo/eer.csv")
-        assert set(table["attacker"]) == {"ours"}
-        assert table["eer_percent"].between(0, 100).all()
-        speech = files(process.path / "data/demo/anonymized/theirs")
-        assert speech.keys() == before.keys()
-        assert all(speech[name] != before[name] for name in speech if name.endswith(".tar"))
-        events = (process.path / "models/demo/theirs/ours/seed-1986/events.jsonl").read_text()
-        assert json.loads(events.splitlines()[0])["versions"] == {}
+        for old, new in replacements:
+            change(repository, old, new)
+        yield
     finally:
         params.write_text(text, encoding="utf-8")
+
+
+def test_strangers_take_part_by_four_lines(visited: Repository, built: Built) -> None:
+    anonymizer = built("anonymizer", EXAMPLES / "anonymizer-perl")
+    attacker = built("attacker", EXAMPLES / "attacker-perl")
+    before = files(visited.path / "data/demo/anonymized/orig")
+    with changed(
+        visited,
+        (
+            "systems: [orig, b2]\n    attackers: [ecapa-demo]",
+            "systems: [orig, theirs]\n    attackers: [ours]",
+        ),
+        ("  b2: {", f"  theirs: {{type: image, image: '{anonymizer}'}}\n  b2: {{"),
+        ("  ecapa: {", f"  ours: {{type: image, image: '{attacker}'}}\n  ecapa: {{"),
+    ):
+        ran = visited.repro()
+    assert {name for name in ran if not name.startswith("compare")} == {
+        "anonymize@demo-theirs",
+        *(
+            f"{stage}@demo-{system}-ours-1986"
+            for stage in ("train", "score", "evaluate")
+            for system in ("orig", "theirs")
+        ),
+    }
+    table = pd.read_csv(visited.path / "results/demo/eer.csv")
+    assert set(table["attacker"]) == {"ours"}
+    assert table["eer_percent"].between(0, 100).all()
+    speech = files(visited.path / "data/demo/anonymized/theirs")
+    assert speech.keys() == before.keys()
+    assert all(speech[name] != before[name] for name in speech if name.endswith(".tar"))
+    events = (visited.path / "models/demo/theirs/ours/seed-1986/events.jsonl").read_text()
+    assert json.loads(events.splitlines()[0])["versions"] == {}
 
 
 SAYS_NAN = """printf '{"event": "metric", "name": "x\\\\u001b[1m", "value": NaN}\\n'; sleep 600"""
 DIES = """printf 'first\\n\\033[31mno weights\\n' >&2; exit 3"""
 LINKS = "mkdir /out/audio; ln -s /etc/passwd /out/audio/u0000.wav"
+# What an image does, and what is said of it.
+FAILURES = {
+    "nan": (SAYS_NAN, r"its standard output, line 1: metric x\x1b[1m is not finite"),
+    "dies": (DIES, r"the container ended with status 3 (\x1b[31mno weights)"),
+    "links": (LINKS, "/out/audio/u0000.wav: the container left a symbolic link"),
+    "nothing": ("true", "files are missing"),
+}
 
 
-@pytest.mark.parametrize(
-    ("name", "script", "said"),
-    [
-        ("nan", SAYS_NAN, r"its standard output, line 1: metric x\x1b[1m is not finite"),
-        ("dies", DIES, r"the container ended with status 3 (\x1b[31mno weights)"),
-        ("links", LINKS, "/out/audio/u0000.wav: the container left a symbolic link"),
-        ("nothing", "true", "files are missing"),
-    ],
-)
+@pytest.mark.parametrize("name", FAILURES)
 def test_a_strangers_failure_is_one_line(
-    process: Repository, built: Built, tmp_path: Path, name: str, script: str, said: str
+    visited: Repository, built: Built, tmp_path: Path, name: str
 ) -> None:
+    script, said = FAILURES[name]
+    entrypoint = json.dumps(["sh", "-c", script])
     (tmp_path / "Dockerfile").write_text(
-        f"ARG BASE_IMAGE\nFROM ${{BASE_IMAGE}}\nENTRYPOINT {json.dumps(['sh', '-c', script])}\n",
-        encoding="utf-8",
+        f"ARG BASE_IMAGE\nFROM ${{BASE_IMAGE}}\nENTRYPOINT {entrypoint}\n", encoding="utf-8"
     )
-    params = process.path / "params.yaml"
-    text = params.read_text(encoding="utf-8")
-    try:
-        digest = built(name, tmp_path)
-        change(process, "  b2: {type: mcadams, ", f"  b2: {{type: image, image: '{digest}', ")
-        change(process, "alphas_from: seed}", "}")
-        output = process.run("harness", "stage", "anonymize", "demo", "b2", code=1)
-    finally:
-        params.write_text(text, encoding="utf-8")
+    theirs = f"  b2: {{type: image, image: '{built(name, tmp_path)}'"
+    with changed(
+        visited, ("  b2: {type: mcadams", theirs), (", level: utterance, alphas_from: seed}", "}")
+    ):
+        output = visited.run("harness", "stage", "anonymize", "demo", "b2", code=1)
     assert output.startswith("harness: ")
     assert said in output
     assert output.count("\n") == 1
     assert output[:-1].isprintable()
-    assert running(process) == []
+    assert running(visited) == []
 
 
-def test_a_tag_is_refused_with_its_digest(process: Repository) -> None:
-    params = process.path / "params.yaml"
-    text = params.read_text(encoding="utf-8")
-    try:
-        change(
-            process,
-            "  b2: {type: mcadams, ",
-            f"  b3: {{type: image, image: '{BASE}'}}\n  b2: {{type: mcadams, ",
-        )
-        output = process.run("harness", "stage", "anonymize", "demo", "b2", code=1)
-    finally:
-        params.write_text(text, encoding="utf-8")
+def test_a_tag_is_refused_with_its_digest(visited: Repository) -> None:
+    theirs = f"  theirs: {{type: image, image: '{BASE}'}}\n  b2: {{"
+    with changed(visited, ("  b2: {", theirs)):
+        output = visited.run("harness", "stage", "anonymize", "demo", "b2", code=1)
     digest = docker("image", "inspect", "--format", "{{.Id}}", BASE)
     assert output == (
         f"harness: image '{BASE}': a tag may mean another image tomorrow; write image: {digest}\n"

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from harness.contracts.attacker.image import ImageAttacker
 from harness.contracts.inputs import Held
 from harness.contracts.wav import write_wav
 from harness.corpora.opaque import Recording, Speech
-from harness.errors import AudioError, ConfigError, ContainerError
+from harness.errors import AudioError, ConfigError, ContainerError, ResourceError
 from harness.runtime.containers.fence import MIB, Fence, Outcome
 from harness.runtime.events import Event, Events
 
@@ -270,6 +271,18 @@ def test_a_model_is_what_the_container_left(
     assert json.loads(container.inputs["params.json"]) == {"epochs": 1}
     said = json.loads(container.inputs["run.json"])
     assert (said["threads"], said["device"], said["seed"]) == (2, "cpu", 1986)
+
+
+def test_a_disk_that_is_too_small_for_the_speech(
+    start: Callable[..., Container], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    container = start(weights)
+    # Stands for a disk with one byte less than the samples take, two bytes each.
+    free = 2 * sum(LENGTHS.values()) - 1
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=free))
+    with pytest.raises(ResourceError, match=r"11\.2 kB free, 11\.2 kB needed"):
+        trained(tmp_path)
+    assert not container.started
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,13 @@ from harness.contracts.attacker.exchange import (
 from harness.contracts.events import Hearing
 from harness.contracts.inputs import Circumstances, Sound
 from harness.contracts.naming import require_digest
+from harness.contracts.wav import BYTES
 from harness.corpora.opaque import Speech
 from harness.errors import ContainerError, ScoreError
 from harness.runtime.containers.fence import Fence
 from harness.runtime.containers.running import run
 from harness.runtime.events import FILE_NAME, Events
+from harness.runtime.files import require_space
 
 TRAIN, SCORE = "train", "score"
 # Of a model and of the checkpoints on the way to it.
@@ -155,7 +157,12 @@ class ImageAttacker:
         machine: Machine,
         events: Events,
     ) -> None:
-        """See `Attacker.train`; a run that was killed begins anew."""
+        """See `Attacker.train`; a run that was killed begins anew.
+
+        Raises ResourceError before any work when the disk is too small for the speech.
+        """
+        samples = sum(recording.samples for recording in speech.recordings.values())
+        require_space(work, BYTES * samples)
         train(
             self.image,
             model,
