@@ -33,6 +33,7 @@ from harness.errors import ContainerError, HarnessError
 from harness.protocols.typed import read_yaml
 from harness.runtime.containers.engine import require_engine
 from harness.runtime.files import (
+    code_fingerprint,
     fingerprint,
     finished_folder,
     sha256_file,
@@ -167,7 +168,7 @@ def packages(base: str, lock: Path) -> str:
 def build(name: str, base: str, harness: Path) -> dict[str, str]:
     """Build one image. harness: its wheel. What images.lock says of the image."""
     lock = REQUIREMENTS / f"{name}.lock"
-    entry = {"lock_sha256": sha256_file(lock)}
+    entry = {"lock_sha256": sha256_file(lock), "code_sha256": code_fingerprint()}
     labels = {
         "org.opencontainers.image.title": f"anonymization-harness {name}",
         "org.opencontainers.image.licenses": "Apache-2.0",

@@ -26,7 +26,7 @@ GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "comm
 
 
 def entry(digit: str) -> dict[str, str]:
-    return {"digest": f"sha256:{digit * 64}", "lock_sha256": digit * 64}
+    return {"digest": f"sha256:{digit * 64}", "lock_sha256": digit * 64, "code_sha256": digit * 64}
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_the_committed_lock_has_the_form_that_stages_depend_on() -> None:
     for kind, built in images.items():
         for name, said in built.items():
             assert name.partition("-")[0] == kind
-            assert said.keys() == {"digest", "lock_sha256"}
+            assert said.keys() == {"digest", "lock_sha256", "code_sha256"}
             assert re.fullmatch("sha256:[0-9a-f]{64}", said["digest"])
             assert re.fullmatch("[0-9a-f]{64}", said["lock_sha256"])
 

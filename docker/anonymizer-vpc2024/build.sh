@@ -8,6 +8,6 @@ system=$1 folder=$2 base=$3
 here=docker/anonymizer-vpc2024
 names=$(python docker/inputs.py check "$here/inputs.lock" "$folder" --system "$system")
 # Gigabytes go to the engine as they lie, without a copy.
-tar -c -C "$here" Dockerfile anonymize.py seeding -C "$(realpath "$folder")" $names |
+tar -c --exclude __pycache__ -C "$here" Dockerfile anonymize.py seeding -C "$(realpath "$folder")" $names |
     docker build --network none --tag "harness-anonymizer-vpc2024:$(echo "$system" | tr B b)" \
         --build-arg "BASE_IMAGE=$base" --build-arg "SYSTEM=$system" -

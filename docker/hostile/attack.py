@@ -132,14 +132,6 @@ def deep_folders() -> str:
     return "left"
 
 
-def locked_folder() -> str:
-    (OUT / "locked").mkdir()
-    (OUT / "locked" / "file").write_text("x")
-    (OUT / "locked").chmod(0)
-    (OUT).chmod(0)
-    return "left"
-
-
 def temporary() -> str:
     return _until_full(Path("/tmp/full"))
 

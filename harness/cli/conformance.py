@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import HarnessError
+from harness.cli.output import show, tell
+from harness.errors import ConfigError, HarnessError
 
 if TYPE_CHECKING:
     from harness.contracts.clauses import Finding
@@ -57,16 +57,20 @@ def run(parsed: argparse.Namespace) -> int:
     limits = {"seconds": parsed.seconds, "memory": parsed.memory}
     given = {name: value for name, value in limits.items() if value is not None}
     try:
+        if parsed.params is not None and not parsed.params.is_file():
+            raise ConfigError("no such file", where=parsed.params, fix="name the right one")
         parameters = {} if parsed.params is None else read_parameters(parsed.params)
         findings: list[Finding] = parsed.check(parsed, parameters, given)
     except HarnessError as error:
-        print(f"harness conformance: {error}", file=sys.stderr)
+        tell(f"harness conformance: {error}")
         return NOT_CHECKABLE
+    lines = []
     for finding in findings:
         line = f"{finding.clause:<5}{finding.state:<13}{CLAUSES[finding.clause]}"
-        print(f"{line}: {finding.said}" if finding.said else line)
+        lines.append(f"{line}: {finding.said}" if finding.said else line)
     broken = sum(finding.state == "broken" for finding in findings)
-    print(f"{parsed.image}: " + (f"{broken} clauses broken" if broken else "conforms"))
+    lines.append(f"{parsed.image}: " + (f"{broken} clauses broken" if broken else "conforms"))
+    show("".join(f"{line}\n" for line in lines))
     return BROKEN if broken else CONFORMS
 
 

@@ -12,7 +12,7 @@ from harness.cli.output import show, tell
 from harness.cli.status import USAGE_ERROR, VERDICTS, worst_status
 from harness.cli.verify import load_signer, require_certificate_options
 from harness.errors import ConfigError, HarnessError
-from harness.submissions.shown import printable
+from harness.submissions.shown import printable, printable_json
 
 if TYPE_CHECKING:
     from harness.submissions.contained import Contained
@@ -61,7 +61,7 @@ def run_contained(parsed: argparse.Namespace, options: Options, limits: Iterable
         if signer is not None:
             write_bytes(parsed.certificate, sign(json.loads(contained.statement), signer))
     if contained.report is not None and parsed.json is not None:
-        _write(parsed, contained.report.decode("utf-8"))
+        _write(parsed, printable_json(contained.report.decode("utf-8")))
     _tell(parsed, contained, contained.table)
     return contained.status
 

@@ -79,7 +79,9 @@ def register(commands: Any) -> None:
     command.add_argument(
         "--jobs", type=int, metavar="N", help="of --container: so many at once (default: 1)"
     )
-    command.add_argument("--image", metavar="IMAGE", help="of --container (default: images.lock's)")
+    command.add_argument(
+        "--image", metavar="IMAGE", help="of --container (default: harness-verifier)"
+    )
     command.add_argument(
         "--track", action="store_true", help="log an MLflow run, as params.yaml says"
     )

@@ -9,7 +9,7 @@ from typing import Literal
 
 from harness.contracts.events import STANDARD_OUTPUT, Hearing
 from harness.errors import ContainerError
-from harness.runtime.containers.fence import Outcome
+from harness.runtime.containers.fence import Outcome, last_line, shown
 from harness.runtime.events import Event, parse_event
 
 CLAUSES = {
@@ -54,7 +54,6 @@ MEETING_THE_FENCE = (
     ("C3", re.compile(r"read-only file ?system|/in\b[^ ]* permission denied")),
     ("C1", re.compile(r"permission denied|operation not permitted")),
 )
-SHOWN_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ def ended_well(outcome: Outcome, findings: Findings, clause: str | None) -> bool
     errors = [event["message"] for event in heard if event["event"] == "error"]
     if outcome.status == 0:
         return findings.check("C6", "an error event, yet exit status 0" if errors else None)
-    last = shown(errors[-1]) if errors else _last_words(outcome)
+    last = shown(errors[-1]) if errors else last_line(outcome.stderr) or "nothing said"
     fault = f"ended with status {outcome.status} on good input: {last}"
     return findings.check(clause or _ran_against(last), fault)
 
@@ -155,14 +154,3 @@ def _ran_against(words: str) -> str:
         if pattern.search(words.lower()):
             return clause
     return "C6"
-
-
-def _last_words(outcome: Outcome) -> str:
-    lines = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
-    return shown(lines[-1]) if lines else "nothing said"
-
-
-def shown(words: str) -> str:
-    """A stranger's words on one line, short, and without what a terminal would obey."""
-    printable = "".join(letter if letter.isprintable() else " " for letter in words)
-    return " ".join(printable.split())[:SHOWN_CHARACTERS]

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from harness.errors import ContainerError, DataError
-from harness.runtime.containers.fence import SAID_LENGTH, Outcome, printable
+from harness.runtime.containers.fence import Outcome, shown
 from harness.runtime.events import Event, Events, parse_event
 
 STANDARD_OUTPUT = "its standard output"
@@ -39,18 +39,18 @@ class Hearing:
         try:
             event = parse_event(line, STANDARD_OUTPUT)
         except DataError as error:
-            raise self._refused(_safe(error.what)) from error
+            raise self._refused(shown(error.what)) from error
         kind = event["event"]
         if kind == "run":
             raise self._refused("a run is for the host to tell of")
         if kind == "error":
-            self._error = _safe(event["message"])
+            self._error = shown(event["message"])
         elif kind == "progress":
             self._pass_on(kind, self._progress(event))
         elif kind == "metric":
             self._pass_on(kind, self._metric(event))
         elif kind == "warning":
-            self._pass_on(kind, {"message": _safe(event["message"])})
+            self._pass_on(kind, {"message": shown(event["message"])})
 
     def _progress(self, event: Event) -> dict[str, Any]:
         task, unit = event.get("task"), event.get("unit", UNIT)
@@ -59,10 +59,10 @@ class Hearing:
             raise self._refused("progress of no task")
         if not all(type(number) is int and number in COUNTS for number in numbers.values()):
             raise self._refused("progress without whole numbers done and total")
-        return {"task": _safe(task), "unit": _safe(unit), **numbers}
+        return {"task": shown(task), "unit": shown(unit), **numbers}
 
     def _metric(self, event: Event) -> dict[str, Any]:
-        name = _safe(event["name"])
+        name = shown(event["name"])
         if not math.isfinite(event["value"]):
             raise self._refused(f"metric {name} is not finite")
         self._metrics.add(name)
@@ -91,9 +91,3 @@ class Hearing:
                 fix="mend the image or its input",
             )
         outcome.require(self._image)
-
-
-def _safe(said: str) -> str:
-    """Text of a container on one short line; a lone surrogate becomes `?`."""
-    text = printable(said.encode("utf-8", "replace"))
-    return " ".join(text.split())[:SAID_LENGTH]

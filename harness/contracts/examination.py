@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from harness.contracts.clauses import Findings, ended_well, refused, shown
+from harness.contracts.clauses import Findings, ended_well, refused
 from harness.contracts.inputs import AUDIO, PARAMETERS, read_parameters
 from harness.errors import ContainerError
 from harness.runtime.containers.engine import image_digest, require_engine
-from harness.runtime.containers.fence import Fence, Outcome
+from harness.runtime.containers.fence import Fence, Outcome, shown
 from harness.runtime.containers.running import run
 from harness.runtime.files import folder_fingerprint
 

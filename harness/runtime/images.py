@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 from harness.errors import ConfigError
 from harness.protocols.typed import read_yaml
 from harness.runtime.containers.engine import image_digest
-from harness.runtime.files import sha256_file
+from harness.runtime.files import code_fingerprint, sha256_file
 
 Kind = Literal["anonymizer", "attacker"]
 
@@ -33,12 +33,14 @@ class Imaged(Protocol):
 class Image:
     """An image as docker/images.lock records it.
 
-    digest: `sha256:…`. lock_sha256: of the lock of its packages when it was built.
+    digest: `sha256:…`. lock_sha256: of the lock of its packages when it was built. code_sha256:
+    `code_fingerprint` of the harness in it.
     """
 
     name: str
     digest: str
     lock_sha256: str
+    code_sha256: str
 
     @property
     def tag(self) -> str:
@@ -59,7 +61,7 @@ def locked(kind: Kind, name: str, root: Path = Path()) -> Image:
     for key in (PART, kind, name):
         found = found.get(key) if isinstance(found, dict) else None
     entry = found if isinstance(found, dict) else {}
-    fields = [entry.get(key) for key in ("digest", "lock_sha256")]
+    fields = [entry.get(key) for key in ("digest", "lock_sha256", "code_sha256")]
     if not all(isinstance(field, str) for field in fields):
         raise ConfigError(f"no image of the {kind} {name}", where=LOCK, fix=FIX)
     return Image(name, *map(str, fields))
@@ -68,8 +70,8 @@ def locked(kind: Kind, name: str, root: Path = Path()) -> Image:
 def usable(kind: Kind, name: str, root: Path = Path()) -> Image:
     """The image to run, as `locked` has it.
 
-    Raises ConfigError unless it is the one of its tag here, built from today's packages, and
-    ContainerError where the engine has none.
+    Raises ConfigError unless it is the one of its tag here, built from today's packages and code,
+    and ContainerError where the engine has none.
     """
     image = locked(kind, name, root)
     found = image_digest(image.tag)
@@ -79,4 +81,7 @@ def usable(kind: Kind, name: str, root: Path = Path()) -> Image:
         )
     if sha256_file(root / image.packages) != image.lock_sha256:
         raise ConfigError(f"was built from another {image.packages}", where=image.tag, fix=FIX)
+    if code_fingerprint() != image.code_sha256:
+        # Else an old image's results would be taken for those of today's code.
+        raise ConfigError("was built from other code of the harness", where=image.tag, fix=FIX)
     return image

@@ -1,8 +1,8 @@
 """The whole verification inside the verifier image: the host only hashes the archive.
 
 The same command runs in the container, on read-only mounts; its table, JSON document, statement and
-exit status come back. Both must be about the bytes that the host hashed. Each submission has a
-container of its own, so that none ends another's.
+exit status come back. Document and statement must be about the bytes that the host hashed. Each
+submission has a container of its own, so that none ends another's.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from harness import __version__
-from harness.errors import IntegrityError
+from harness.errors import ContainerError, IntegrityError
 from harness.runtime.containers.engine import require_engine
-from harness.runtime.containers.fence import Fence
+from harness.runtime.containers.fence import Fence, printable
 from harness.runtime.containers.running import run
 from harness.runtime.files import sha256_file
 from harness.submissions.document import FORMAT
@@ -30,6 +30,9 @@ REPORT = "verification.json"
 STATEMENT = "statement.json"
 # Of `harness verify`: the three verdicts, and wrong usage.
 STATUSES = (0, 1, 2, 64)
+# Verified and refuted: these are said of what was read, and written down.
+DECIDED = (0, 1)
+FIX = "build the image anew: make images"
 # What a document has of each submission by itself.
 PARTS = ("lists", "averages", "claims", "checks", "explanations")
 FAILED: Verdict = "not checkable"
@@ -41,7 +44,8 @@ FENCE = Fence(memory=2048, processes=64, seconds=900.0, output=512, temporary=51
 class Contained:
     """What came out. status: the exit status of `harness verify`; errors: its error lines.
 
-    report, statement: the files that it wrote, None where it wrote none.
+    table, errors: safe on a terminal. report, statement: the files that it wrote, None where it
+    wrote none.
     """
 
     status: int
@@ -84,15 +88,22 @@ def verify_contained(
         outcome = run(image, command, inputs=inputs, output=output, fence=FENCE)
         outcome.require(image, STATUSES)
         report, statement = (_written(output / name) for name in (REPORT, STATEMENT))
-    if report is not None:
-        _require_hash(name, json.loads(report)["submissions"][0]["sha256"], digest)
-    if statement is not None:
-        subject: dict[str, Any] = json.loads(statement)["subject"][0]
-        _require_hash(name, subject["digest"].get("sha256"), digest)
+    if outcome.status in DECIDED and (report is None or (certified and statement is None)):
+        raise ContainerError("the container left no verification", where=image, fix=FIX)
+    try:
+        if report is not None:
+            found = json.loads(report.decode("utf-8"))["submissions"][0]["sha256"]
+            # An archive that cannot be read has no hash there.
+            _require_hash(name, found or digest, digest)
+        if statement is not None:
+            subject = json.loads(statement.decode("utf-8"))["subject"][0]
+            _require_hash(name, subject["digest"].get("sha256"), digest)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ContainerError("the container left no verification", where=image, fix=FIX) from error
     return Contained(
         outcome.status,
-        outcome.stdout.decode("utf-8", "replace"),
-        outcome.stderr.decode("utf-8", "replace"),
+        printable(outcome.stdout),
+        printable(outcome.stderr),
         report,
         statement,
     )
@@ -102,9 +113,9 @@ def _written(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def _require_hash(name: str, found: str | None, expected: str | None) -> None:
-    """Raises IntegrityError unless the hash, where there is one, is the host's."""
-    if found is not None and found != expected:
+def _require_hash(name: str, found: Any, expected: str | None) -> None:
+    """Raises IntegrityError unless the hash is the host's; both have none of a folder."""
+    if found != expected:
         raise IntegrityError(
             f"the container verified sha256:{found}, the host hashed sha256:{expected}",
             where=name,

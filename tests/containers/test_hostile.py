@@ -150,6 +150,14 @@ class Overshoot:
         return "exact"
 
 
+def test_every_attack_is_tried() -> None:
+    """labels: in test_labels."""
+    program = Path(__file__).resolve().parents[2] / "docker" / "hostile" / "attack.py"
+    attacks = set(re.findall(r"^def ([a-z]\w+)\(", program.read_text(encoding="utf-8"), re.M))
+    tried = {*REFUSED, *STOPPED, *LEFT, *HARMLESS, "changing_files", "terminal"}
+    assert attacks - {"main"} == tried
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(
     hostile: str, name: str, token: str, data: Path, tmp_path: Path, record: Record
@@ -187,7 +195,6 @@ def test_stopped(
     )
     elapsed = time.monotonic() - began
     assert outcome.stopped == says
-    assert elapsed < 20
     assert len(outcome.stdout) + len(outcome.stderr) <= FENCE.log * MIB
     assert not (tmp_path / "output").exists()
     with pytest.raises(ContainerError, match=f"^hostile: the container {says}; ") as caught:
@@ -212,10 +219,8 @@ def test_harmless(
     hostile: str, name: str, token: str, data: Path, tmp_path: Path, record: Record
 ) -> None:
     bar, status, left = HARMLESS[name]
-    began = time.monotonic()
     outcome = attack(hostile, name, token, data, tmp_path / "output")
     assert (outcome.status, outcome.stopped) == (status, None)
-    assert time.monotonic() - began < 10
     found = {path.name: path.stat().st_mode & 0o7111 for path in (tmp_path / "output").iterdir()}
     assert found == dict.fromkeys(left, 0)
     record(name, bar, f"status {status}; taken: {', '.join(left) or 'nothing'}")

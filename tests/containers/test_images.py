@@ -15,7 +15,7 @@ import yaml
 
 from containers.conftest import BASE, docker
 from harness.runtime.environment import VARIABLES
-from harness.runtime.files import sha256_file
+from harness.runtime.files import code_fingerprint, sha256_file
 
 pytestmark = [pytest.mark.containers, pytest.mark.usefixtures("engine")]
 
@@ -63,7 +63,11 @@ def inside(image: str, program: str) -> str:
 def test_images_are_what_the_lock_says(name: str) -> None:
     said = recorded()[name]
     packages = sha256_file(REPOSITORY / "requirements" / f"{name}.lock")
-    assert said == {"digest": described(f"harness-{name}")["Id"], "lock_sha256": packages}
+    assert said == {
+        "digest": described(f"harness-{name}")["Id"],
+        "lock_sha256": packages,
+        "code_sha256": code_fingerprint(),
+    }
     base = yaml.safe_load(LOCK.read_text(encoding="utf-8"))["docker"]["base"]
     assert base == described(BASE)["Id"]
     labels = described(f"harness-{name}")["Config"]["Labels"]

@@ -20,6 +20,7 @@ from harness.contracts.attacker.image import ImageAttacker
 from harness.errors import ConfigError, ContainerError
 from harness.pipeline import runner
 from harness.runtime import images
+from harness.runtime.files import code_fingerprint
 from harness.runtime.machine import Finding
 from harness.runtime.parameters import Parameters, load
 
@@ -39,7 +40,8 @@ def process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Parameters:
         packages = (REPOSITORY / f"requirements/{name}.lock").read_bytes()
         (tmp_path / f"requirements/{name}.lock").write_bytes(packages)
         lock_sha256 = hashlib.sha256(packages).hexdigest()
-        entry = f"{{digest: '{digest}', lock_sha256: '{lock_sha256}'}}"
+        hashes = f"lock_sha256: '{lock_sha256}', code_sha256: '{code_fingerprint()}'"
+        entry = f"{{digest: '{digest}', {hashes}}}"
         lines.append(f"  {name.split('-')[0]}: {{{name}: {entry}}}")
     (tmp_path / "docker/images.lock").write_text("\n".join(lines) + "\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -100,6 +102,7 @@ def test_parameters_are_checked_on_the_host_too(docker: Parameters) -> None:
         runner.load_anonymizer(docker, "b2")
 
 
+@pytest.mark.heavy
 def test_versions_are_those_where_the_work_is_done(
     process: Parameters, docker: Parameters, tmp_path: Path
 ) -> None:

@@ -323,6 +323,7 @@ def test_who_needs_docker(repository: Path, command: Path, old: str, new: str) -
     assert look(repository)["docker"].status == "note"
 
 
+@pytest.mark.heavy
 def test_in_docker_the_host_needs_no_torch(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

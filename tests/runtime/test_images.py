@@ -11,11 +11,16 @@ import yaml
 
 from harness.errors import ConfigError
 from harness.runtime import images
+from harness.runtime.files import code_fingerprint
 from harness.runtime.images import Image, locked, usable
 
 DIGEST, OTHER = f"sha256:{'a' * 64}", f"sha256:{'b' * 64}"
 PACKAGES = b"numpy==2.4.6\n"
-ENTRY = {"digest": DIGEST, "lock_sha256": hashlib.sha256(PACKAGES).hexdigest()}
+ENTRY = {
+    "digest": DIGEST,
+    "lock_sha256": hashlib.sha256(PACKAGES).hexdigest(),
+    "code_sha256": code_fingerprint(),
+}
 LOCK: dict[str, Any] = {
     "process": {"anonymizer": "none", "attacker": "none"},
     "docker": {"base": OTHER, "attacker": {"attacker": ENTRY}, "verifier": {"verifier": ENTRY}},
@@ -43,7 +48,7 @@ def engine(monkeypatch: pytest.MonkeyPatch, **digests: str) -> None:
 
 def test_an_image_as_it_is_recorded(root: Path) -> None:
     image = locked("attacker", "attacker", root)
-    assert image == Image("attacker", DIGEST, ENTRY["lock_sha256"])
+    assert image == Image("attacker", DIGEST, ENTRY["lock_sha256"], ENTRY["code_sha256"])
     assert image.tag == "harness-attacker"
     assert image.packages == Path("requirements/attacker.lock")
 
@@ -91,5 +96,15 @@ def test_an_image_of_other_packages(root: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(
         ConfigError,
         match=r"^harness-attacker: was built from another requirements/attacker\.lock; make images",
+    ):
+        usable("attacker", "attacker", root)
+
+
+def test_an_image_of_other_code(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine(monkeypatch, harness_attacker=DIGEST)
+    monkeypatch.setattr(images, "code_fingerprint", lambda: "f" * 64)
+    with pytest.raises(
+        ConfigError,
+        match=r"^harness-attacker: was built from other code of the harness; make images",
     ):
         usable("attacker", "attacker", root)

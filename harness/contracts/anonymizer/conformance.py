@@ -16,13 +16,13 @@ import numpy as np
 from harness.anonymizers.base import Job
 from harness.contracts import speech
 from harness.contracts.anonymizer.exchange import COLUMNS, write_inputs
-from harness.contracts.clauses import Finding, shown
+from harness.contracts.clauses import Finding
 from harness.contracts.examination import Examination, Write, examined
 from harness.contracts.inputs import AUDIO, Circumstances, Held
 from harness.contracts.wav import read_wav
 from harness.corpora.store import SAMPLE_RATE, Samples
 from harness.errors import AudioError
-from harness.runtime.containers.fence import Fence
+from harness.runtime.containers.fence import Fence, shown
 
 # Clauses that are checked, in the order of the document.
 CHECKED = (

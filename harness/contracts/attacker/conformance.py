@@ -28,12 +28,12 @@ from harness.contracts.attacker.exchange import (
     write_scoring,
     write_training,
 )
-from harness.contracts.clauses import Finding, shown
+from harness.contracts.clauses import Finding
 from harness.contracts.examination import Change, Examination, Write, examined, unchanged
 from harness.contracts.inputs import Circumstances
 from harness.errors import ScoreError
 from harness.metrics.agreement import NOISE_SHARE, shares
-from harness.runtime.containers.fence import Fence
+from harness.runtime.containers.fence import Fence, shown
 from harness.runtime.events import FILE_NAME
 from harness.runtime.files import folder_fingerprint
 

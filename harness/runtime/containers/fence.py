@@ -69,7 +69,12 @@ def printable(said: bytes | bytearray) -> str:
     )
 
 
+def shown(said: str) -> str:
+    """A container's words on one short line, safe on a terminal; a lone surrogate becomes `?`."""
+    return " ".join(printable(said.encode("utf-8", "replace")).split())[:SAID_LENGTH]
+
+
 def last_line(said: bytes | bytearray) -> str:
     """The end of the last line that a container said, safe on a terminal; empty for none."""
     lines = printable(said[-4 * SAID_LENGTH :]).strip().splitlines()
-    return lines[-1].strip()[-SAID_LENGTH:] if lines else ""
+    return " ".join(lines[-1].split())[-SAID_LENGTH:] if lines else ""

@@ -122,11 +122,12 @@ def watched(
             for thread in log.threads:
                 thread.join(ENGINE_SECONDS)
     log.tell(hear)
-    state = json.loads(docker("inspect", "--format", "{{json .State}}", name).stdout or b"{}")
+    said = docker("inspect", "--format", "{{json .State}}", name).stdout.strip()
+    state = json.loads(said or b"{}")
     if state.get("Status") != "exited":
-        said = last_line(str(state.get("Error") or "").encode()) or last_line(log.kept[1])
+        why = last_line(str(state.get("Error") or "").encode()) or last_line(log.kept[1])
         raise ContainerError(
-            f"the engine did not run it ({said})", where=image, fix="mend the image or its command"
+            f"the engine did not run it ({why})", where=image, fix="mend the image or its command"
         )
     if stopped is None and log.left < 0:
         stopped = f"wrote more than {fence.log} MiB of log"
