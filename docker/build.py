@@ -31,7 +31,7 @@ import yaml
 from harness.cli.main import Parser
 from harness.errors import ContainerError, HarnessError
 from harness.protocols.typed import read_yaml
-from harness.runtime.containers.engine import require_engine
+from harness.runtime.containers.engine import CODE_LABEL, require_engine
 from harness.runtime.files import (
     code_fingerprint,
     fingerprint,
@@ -62,7 +62,8 @@ IMAGES = sorted(
 # Of other versions, for comparison: built where it is named.
 BY_NAME = "-vpc2024"
 # What the wheel of the harness is made of.
-SOURCES = ("harness", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = ("harness", "pyproject.toml", "LICENSE")
+README = "README.md"
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 # /tmp is in memory: neither pip nor a mount leaves anything in the image.
 INSTALL = """\
@@ -119,6 +120,8 @@ def wheel(folder: Path) -> Path:
     """
     with tempfile.TemporaryDirectory() as source:
         copy((ROOT / name for name in SOURCES), Path(source))
+        # What people read is none of what runs: it changes no digest.
+        Path(source, README).touch()
         # The first day that a zip archive can state.
         epoch = {"SOURCE_DATE_EPOCH": "315532800"}
         run(*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, source, **epoch)
@@ -175,6 +178,7 @@ def build(name: str, base: str, harness: Path) -> dict[str, str]:
         "org.opencontainers.image.revision": revision(name),
         "org.opencontainers.image.base.digest": base.rpartition("@")[2],
         "anonymization-harness.lock.sha256": entry["lock_sha256"],
+        CODE_LABEL: entry["code_sha256"],
     }
     on = packages(base, lock)
     with tempfile.TemporaryDirectory() as scratch:

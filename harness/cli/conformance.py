@@ -69,7 +69,10 @@ def run(parsed: argparse.Namespace) -> int:
         line = f"{finding.clause:<5}{finding.state:<13}{CLAUSES[finding.clause]}"
         lines.append(f"{line}: {finding.said}" if finding.said else line)
     broken = sum(finding.state == "broken" for finding in findings)
-    lines.append(f"{parsed.image}: " + (f"{broken} clauses broken" if broken else "conforms"))
+    lines.append(
+        f"{parsed.image}: "
+        + (f"{broken} clause{'s' * (broken > 1)} broken" if broken else "conforms")
+    )
     show("".join(f"{line}\n" for line in lines))
     return BROKEN if broken else CONFORMS
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from harness.cli.output import show, tell
 from harness.cli.status import USAGE_ERROR, VERDICTS, worst_status
 from harness.cli.verify import load_signer, require_certificate_options
-from harness.errors import ConfigError, HarnessError
+from harness.errors import ConfigError
 from harness.submissions.shown import printable, printable_json
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from harness.submissions.verification import Options
 
 WORDS = {status: verdict for verdict, status in VERDICTS.items()} | {USAGE_ERROR: "wrong usage"}
-DIED = "its process died"
 
 
 def run_contained(parsed: argparse.Namespace, options: Options, limits: Iterable[str]) -> int:
@@ -78,21 +77,17 @@ def _run_each(parsed: argparse.Namespace, folders: Mapping[str, Path], options: 
         raise ConfigError("two submissions have one name", fix="verify them one by one")
     require_engine()
 
-    def failed(error: object) -> Contained:
+    def work(path: Path) -> Contained:
+        return verify_contained(path, folders, options, image=parsed.image)
+
+    def failed(path: Path, error: str) -> Contained:
         return Contained(VERDICTS["not checkable"], "", f"{error}\n", None, None)
 
-    def work(path: Path) -> Contained:
-        try:
-            return verify_contained(path, folders, options, image=parsed.image)
-        except (HarnessError, OSError) as error:
-            return failed(error)
+    def ended(path: Path, contained: Contained) -> None:
+        _tell(parsed, contained, f"{contained.table}\n" if contained.table else "")
 
-    def ended(path: Path, contained: Contained | None) -> None:
-        if contained is not None:
-            _tell(parsed, contained, f"{contained.table}\n" if contained.table else "")
-
-    ends = run_all(work, parsed.paths, parsed.jobs or 1, ended)
-    done = dict(zip(names, (one or failed(DIED) for one in ends), strict=True))
+    ends = run_all(work, parsed.paths, parsed.jobs or 1, failed, ended)
+    done = dict(zip(names, ends, strict=True))
     if parsed.json is not None:
         _write(parsed, merged(parsed.benchmark, done))
     if str(parsed.json) != "-":

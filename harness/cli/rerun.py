@@ -166,12 +166,13 @@ def _run(parsed: argparse.Namespace) -> int:
     require_engine()
     row = Row(parsed.submission, parsed.image, parsed.models, parsed.params, tuple(parsed.system))
     done = rerun(parsed, row)
-    if sign is not None:
-        sign(done)
     told = told_of(done)
-    write(parsed, [told])
+    # First: it is there even if nothing can be written after hours.
     if str(parsed.json) != "-":
         show(told.text)
+    if sign is not None:
+        sign(done)
+    write(parsed, [told])
     return told.status
 
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from harness.cli.output import show
 from harness.cli.rerun import Row, Told, rerun, told_of, write
 from harness.cli.status import VERDICTS, worst_status
-from harness.errors import ConfigError, HarnessError
+from harness.errors import ConfigError
 from harness.submissions.shown import printable
 
 NOTHING = "-"
-DIED = "its process died"
 
 
 @dataclass(frozen=True)
@@ -33,17 +32,13 @@ def run_batch(parsed: argparse.Namespace) -> int:
     require_engine()
 
     def work(row: Row) -> Told:
-        try:
-            return told_of(rerun(parsed, row, f"{Path(row.submission).name}: "))
-        except (HarnessError, OSError) as error:
-            return _failed(row, str(error))
+        return told_of(rerun(parsed, row, f"{Path(row.submission).name}: "))
 
-    def ended(row: Row, told: Told | None) -> None:
+    def ended(row: Row, told: Told) -> None:
         if str(parsed.json) != "-":
-            show((told or _failed(row, DIED)).text + "\n")
+            show(told.text + "\n")
 
-    ends = run_all(work, rows, parsed.jobs, ended)
-    done = [told or _failed(row, DIED) for row, told in zip(rows, ends, strict=True)]
+    done = run_all(work, rows, parsed.jobs, _failed, ended)
     write(parsed, done)
     if str(parsed.json) != "-":
         show(_summary(done))

@@ -26,6 +26,8 @@ from harness.runtime.files import write_text
 
 PARAMETERS, CIRCUMSTANCES = "params.json", "run.json"
 MANIFEST, AUDIO = "manifest.tsv", "audio"
+# Bytes of what a person names as a system's parameters.
+MOST_PARAMETERS = 1 << 20
 # Opaque names become names of files: nothing else may be in them.
 OPAQUE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 FIX = "write it as docs/contracts.md says"
@@ -81,9 +83,16 @@ def write_settings(
 
 
 def read_parameters(path: Path) -> dict[str, Any]:
-    """The parameters; none where the file is absent. Raises DataError for no JSON object."""
+    """The parameters; none where the file is absent.
+
+    Raises DataError for what is no file of at most MOST_PARAMETERS bytes, or no JSON object.
+    """
     if not path.exists():
         return {}
+    if not path.is_file() or path.stat().st_size > MOST_PARAMETERS:
+        raise DataError(
+            f"not a file of at most {MOST_PARAMETERS:,} bytes", where=path, fix="name such a file"
+        )
     try:
         found = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:

@@ -109,6 +109,12 @@ def read_manifest(path: Path) -> pd.DataFrame:
         raise DataError(
             f"columns missing: {', '.join(missing)}", where=path, fix="make the corpus again"
         )
+    for shard in manifest["shard"].unique():
+        # Of a stranger's corpus it may name any file of this machine.
+        if not is_file_name(shard):
+            raise DataError(
+                f"{shard!r} is no shard beside it", where=path, fix="make the corpus again"
+            )
     if manifest["utterance"].duplicated().any():
         twice = manifest.loc[manifest["utterance"].duplicated(), "utterance"].iloc[0]
         raise DataError(f"utterance {twice!r} stands twice", where=path, fix="make it again")

@@ -202,8 +202,13 @@ def read_stored(shard: Path, offset: int, nbytes: int, sha256: str | None = None
 
 
 def decode(data: bytes) -> Samples:
-    """Samples of stored FLAC bytes."""
-    samples, _ = soundfile.read(io.BytesIO(data), dtype="int16")
+    """Samples of stored FLAC bytes. Raises IntegrityError for what is no audio."""
+    try:
+        samples, _ = soundfile.read(io.BytesIO(data), dtype="int16")
+    except soundfile.LibsndfileError as error:
+        raise IntegrityError(
+            f"stored audio does not decode ({error.error_string})", fix="make the corpus again"
+        ) from error
     return np.asarray(samples, dtype=np.int16)
 
 

@@ -27,6 +27,7 @@ def certified_part(done: Rerun) -> dict[str, Any]:
     """A rerun as a certificate has it, see `CertifiedRerun`."""
     return {
         "image": done.digest,
+        "parameters_sha256": done.parameters,
         "level": done.level,
         "seed": done.seed,
         "outcome": done.outcome,
@@ -52,6 +53,7 @@ def failed_entry(name: str, image: str, message: str) -> dict[str, Any]:
     return {
         "submission": {"name": name, "sha256": None, "verdict": "not checkable"},
         "image": image,
+        "parameters_sha256": None,
         "level": None,
         "seed": None,
         "outcome": "not checkable",
@@ -82,6 +84,7 @@ def schema() -> str:
 def _system(one: SystemRerun) -> dict[str, Any]:
     return {
         "system": one.system,
+        "model_sha256": one.model,
         "outcome": one.outcome,
         "reason": one.reason,
         "repeatable": one.repeatable,
@@ -94,6 +97,8 @@ def _list(one: Compared) -> dict[str, Any]:
     submitted, again = (None, None) if one.eers is None else one.eers
     return {
         "list": one.list,
+        "enrolments_sha256": one.enrolments,
+        "trials_sha256": one.trials,
         "same": one.same,
         "pairs": one.agreement.pairs,
         "agreed": one.agreement.agreed,

@@ -3,6 +3,11 @@
 An image is run again on the same trials with something changed that no pair has to do with. Scores
 of the pairs that are left must not move: if they do, they were made from more than their pair. What
 the same run moves when nothing is changed is the image's own noise, and is told first.
+
+One experiment is of another kind: loud samples change by their last bit, which nobody hears. Scores
+that are looked up in a table of known recordings then move far. It is told as a note, since an
+honest attacker might be that touchy; and a table that knows a recording by what is heard is not
+told from an attacker.
 """
 
 from __future__ import annotations
@@ -17,8 +22,17 @@ import numpy as np
 from harness.errors import ContainerError
 from harness.metrics.agreement import NOISE_SHARE, rank_share, shares
 from harness.protocols.lists import Trial
-from harness.reruns.model import BEYOND_NOISE, REPETITION, Finding
+from harness.reruns.model import (
+    BEYOND_NOISE,
+    INAUDIBLE,
+    INAUDIBLE_SHARE,
+    MOST_NOISE,
+    REPETITION,
+    Finding,
+)
 from harness.reruns.scoring import Bench, Names, Scores
+
+SEED_BITS = 63
 
 # Places of the trials that stay, given all trials, their scores, and a source of draws.
 Choice = Callable[[Sequence[Trial], Scores, random.Random], list[int]]
@@ -29,6 +43,8 @@ class Experiment:
     """name: stable, for documents. what: is done. when: the scores move, as the report says it.
 
     renamed: are the utterances and speakers given other names, and the pairs another order?
+    nudged: are loud samples changed by their last bit? least: what moves no farther stays, as a
+    share of the spread.
     """
 
     name: str
@@ -36,6 +52,8 @@ class Experiment:
     when: str
     choose: Choice
     renamed: bool = False
+    nudged: bool = False
+    least: float = NOISE_SHARE
 
 
 def _all(trials: Sequence[Trial], scores: Scores, draw: random.Random) -> list[int]:
@@ -92,6 +110,14 @@ EXPERIMENTS = (
         _one_speaker,
     ),
     Experiment("one-pair", "one pair alone", "when all other pairs are left out", _one_pair),
+    Experiment(
+        INAUDIBLE,
+        "last bit of loud samples",
+        "when loud samples change by their last bit",
+        _all,
+        nudged=True,
+        least=INAUDIBLE_SHARE,
+    ),
 )
 BY_NAME = {one.name: one for one in EXPERIMENTS}
 
@@ -112,6 +138,7 @@ def examine(
             again = bench.score(
                 [bench.trials[place] for place in places],
                 bench.names() if experiment.renamed else names,
+                nudged=draw.getrandbits(SEED_BITS) if experiment.nudged else None,
             )
         except ContainerError as error:
             yield Finding(name, experiment.name, "failed", len(places), said=error.what)
@@ -131,7 +158,7 @@ def judge(
     """
     before = base[list(places)]
     share = shares(before, again, among=base)
-    beyond = int((share > max(NOISE_SHARE, BEYOND_NOISE * noise)).sum())
+    beyond = int((share > max(BY_NAME[experiment].least, BEYOND_NOISE * noise)).sum())
     return Finding(
         name,
         experiment,
@@ -159,7 +186,10 @@ def sentence(finding: Finding) -> str:
     if finding.rank_share:
         said += f", ranks by up to {100 * finding.rank_share:.2g} %"
     if finding.experiment == REPETITION:
-        return f"not repeatable: {said}"
+        hides = "; so far that it hides what else moves them" if finding.share > MOST_NOISE else ""
+        return f"not repeatable: {said}{hides}"
+    if finding.experiment == INAUDIBLE:
+        return f"a note: {said}; as a table of known recordings moves scores: look into the image"
     if finding.small:
         return f"{said}; so little, and in order, as padding in batches moves scores"
     return f"{said}; as normalisation over other utterances moves scores"

@@ -2,7 +2,9 @@
 
 Outcomes. A system is `not reproduced` when a list's scores differ from the submitted ones, or an
 experiment moves them: one is enough. Else it is `not checkable` when the image (in an experiment,
-too), the model, the speech or the submitted scores fail, and `reproduced` when all agrees.
+too), the model, the speech or the submitted scores fail, or when the image's own noise would hide
+what breaks the rule; and `reproduced` when all agrees. That an inaudible change moves scores is a
+note: honest attackers may do so.
 """
 
 from __future__ import annotations
@@ -17,8 +19,15 @@ from harness.submissions.model import Verdict, Verification
 
 # The experiment that every other one is judged against: the same run once more.
 REPETITION = "repetition"
+# The one whose movement is a suspicion, and decides nothing.
+INAUDIBLE = "inaudible"
 # Another draw of an image's own noise may move a pair farther than the first did.
 BEYOND_NOISE = 2.0
+# What two runs may differ by that both give the submitted scores. An image with more noise could
+# hide any movement in it.
+MOST_NOISE = 2 * ABSOLUTE_SHARE
+# Honest attackers move by up to 0.011 of the spread when loud samples change by their last bit.
+INAUDIBLE_SHARE = 0.05
 # Up to this share of the spread, in the same order, it looks like sums in another order or of
 # another length (padded batches: up to 0.02), not like scores made from other scores.
 SMALL_SHARE = 0.05
@@ -27,6 +36,8 @@ TOLERANCES = {
     "rank_share": RANK_SHARE,
     "noise_share": NOISE_SHARE,
     "beyond_noise": BEYOND_NOISE,
+    "most_noise": MOST_NOISE,
+    "inaudible_share": INAUDIBLE_SHARE,
     "eer_band": EER_BAND,
 }
 
@@ -35,7 +46,8 @@ TOLERANCES = {
 class Compared:
     """Scores of one list, submitted and again. worst: the pair that differs most, with its scores.
 
-    eers: submitted and again, in percent; None where not the whole list was scored.
+    eers: submitted and again, in percent; None where not the whole list was scored. enrolments,
+    trials: SHA-256 of the manifests of the speech.
     """
 
     list: str
@@ -43,6 +55,8 @@ class Compared:
     worst: Trial
     submitted: float
     again: float
+    enrolments: str
+    trials: str
     eers: tuple[float, float] | None = None
 
     @property
@@ -76,6 +90,7 @@ class Finding:
         """Moved, but no farther than sums of another order or length may."""
         return (
             self.state == "moved"
+            and self.experiment != INAUDIBLE
             and self.share < SMALL_SHARE
             and self.rank_share <= max(RANK_SHARE, 1 / self.pairs)
         )
@@ -83,13 +98,17 @@ class Finding:
 
 @dataclass
 class SystemRerun:
-    """One system. reason, message: what ended it before its time; empty where nothing did."""
+    """One system. model: fingerprint of its folder; None where the image has its own.
+
+    reason, message: what ended it before its time; empty where nothing did.
+    """
 
     system: str
     lists: list[Compared] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     reason: Reason = ""
     message: str = ""
+    model: str | None = None
 
     @property
     def repeatable(self) -> bool:
@@ -97,25 +116,34 @@ class SystemRerun:
         return all(one.state == "kept" for one in self.findings if one.experiment == REPETITION)
 
     @property
+    def noisy(self) -> bool:
+        """Whether its own noise is more than scores that come again have."""
+        return any(one.experiment == REPETITION and one.share > MOST_NOISE for one in self.findings)
+
+    @property
     def outcome(self) -> Outcome:
         """See the module."""
         # What its own noise moves says nothing of the rule.
-        states = {one.state for one in self.findings if one.experiment != REPETITION}
+        notes = (REPETITION, INAUDIBLE)
+        states = {one.state for one in self.findings if one.experiment not in notes}
         if "moved" in states or not all(one.same for one in self.lists):
             return "not reproduced"
         failed = any(one.state == "failed" for one in self.findings)
-        return "not checkable" if self.reason or failed or not self.lists else "reproduced"
+        unclear = self.reason or failed or self.noisy or not self.lists
+        return "not checkable" if unclear else "reproduced"
 
 
 @dataclass
 class Rerun:
     """A submission's attacker, run again. verification: of the submission, alone.
 
-    digest: of the image. seed: what the samples were drawn by.
+    digest: of the image. parameters: fingerprint of those that it was given. seed: what the samples
+    were drawn by.
     """
 
     verification: Verification
     digest: str
+    parameters: str
     level: Level
     seed: int
     systems: list[SystemRerun] = field(default_factory=list)

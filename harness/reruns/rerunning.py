@@ -26,6 +26,7 @@ from harness.reruns.experiments import examine
 from harness.reruns.model import Compared, Rerun, SystemRerun
 from harness.reruns.sampling import sample
 from harness.reruns.scoring import Bench, Image, Scores
+from harness.runtime.files import fingerprint, folder_fingerprint
 from harness.runtime.seeds import derived_seed
 from harness.submissions.certificates.predicate import Level
 from harness.submissions.contents.layout import UNNAMED
@@ -74,7 +75,8 @@ def rerun(
             raise ConfigError(
                 f"no scores of the system {name!r}", where=path, fix=did_you_mean(name, submitted)
             )
-    done = Rerun(verification, plan.image.digest, plan.level, plan.seed)
+    parameters = fingerprint(dict(plan.image.parameters))
+    done = Rerun(verification, plan.image.digest, parameters, plan.level, plan.seed)
     # Scores on original speech are a check of the team's own set-up.
     for system in dict.fromkeys(plan.systems) or [one for one in submitted if one != ORIGINAL]:
         result = SystemRerun(system)
@@ -105,6 +107,9 @@ def _rerun_system(
     if model is not None and not model.is_dir():
         result.reason, result.message = "model", f"no folder {folder} in the one of --models"
         return
+    if model is not None:
+        # As it is now: what a certificate says is what was run.
+        result.model = folder_fingerprint(model)
     image = plan.image.of(system, model)
     # At the level of a sample the rule is tried on one list, which nobody knows before.
     tried = random.Random(derived_seed(plan.seed, system)).choice([one.list for one in lists])
@@ -117,22 +122,22 @@ def _rerun_system(
         trials = _trials(listed)
         part = sample(trials, seed) if plan.level == "sample" else trials
         try:
-            bench = Bench(
-                image,
-                Corpus(plan.speech / folder / listed.listed.enrolments),
-                Corpus(plan.speech / folder / one.list),
-                part,
-            )
+            enrolments = Corpus(plan.speech / folder / listed.listed.enrolments)
+            heard = Corpus(plan.speech / folder / one.list)
+            bench = Bench(image, enrolments, heard, part)
             names = bench.names()
             tell(f"{system} {one.list}: {len(part)} pairs")
             again = bench.score(part, names)
-            result.lists.append(_compare(one, one.scores, listed, trials, part, again))
+            digests = enrolments.digest(), heard.digest()
+            result.lists.append(_compare(one, one.scores, listed, trials, part, again, digests))
             if plan.level == "full" or one.list == tried:
                 result.findings += examine(
                     bench, one.list, names, again, seed, lambda what: tell(f"  {what}")
                 )
         except ContainerError as error:
-            result.reason, result.message = "image", f"{one.list}: {error.what}"
+            # That it is the image is told already; where else, such as a file in /out, is not.
+            said = error.what if error.where == image.digest else error
+            result.reason, result.message = "image", f"{one.list}: {said}"
             return
         except (DataError, IntegrityError) as error:
             result.reason, result.message = "speech", f"{one.list}: {error}"
@@ -154,8 +159,9 @@ def _compare(
     trials: Sequence[Trial],
     part: Sequence[Trial],
     again: Scores,
+    digests: tuple[str, str],
 ) -> Compared:
-    """part: the trials that were scored again, of all trials of the list."""
+    """part: the trials that were scored again, of all of the list. digests: of its speech."""
     submitted = dict(zip(trials, scores.first, strict=True))
     before = np.array([submitted[trial] for trial in part], np.float32)
     agreed = agreement(before, again)
@@ -169,5 +175,6 @@ def _compare(
         part[agreed.worst],
         float(before[agreed.worst]),
         float(again[agreed.worst]),
+        *digests,
         eers,
     )

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from harness.attackers.base import Pair
 from harness.contracts.attacker.image import score
-from harness.contracts.inputs import Circumstances
+from harness.contracts.inputs import Circumstances, Sound
 from harness.corpora.opaque import opaque_ids, speech
-from harness.corpora.store import Corpus
+from harness.corpora.store import Corpus, Samples
 from harness.errors import ListError
 from harness.protocols.lists import Trial
 from harness.runtime.containers.fence import Fence
@@ -28,6 +28,8 @@ from harness.runtime.seeds import derived_seed
 
 Scores = npt.NDArray[np.float32]
 SECRET_BYTES = 32
+# Of the loudest sample: a sample as loud is far above its last bit.
+LOUD = 0.125
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,22 @@ class Names:
     enrolments: Mapping[str, str]
     utterances: Mapping[str, str]
     places: Mapping[Trial, int]
+
+
+@dataclass(frozen=True)
+class Nudged:
+    """An utterance whose loud samples have another last bit, or not, by a draw. seed: of it."""
+
+    sound: Sound
+    seed: int
+
+    def read(self) -> Samples:
+        """Mono 16 kHz int16 samples, (samples,); silence stays what it is."""
+        samples = self.sound.read()
+        level = np.abs(samples.astype(np.int32))
+        loud = level > LOUD * level.max(initial=0)
+        bits = np.random.default_rng(self.seed).integers(0, 2, len(samples), dtype=np.int16)
+        return np.asarray(samples ^ (bits * loud), dtype=np.int16)
 
 
 class Bench:
@@ -90,10 +108,11 @@ class Bench:
             dict(zip(self.trials, places, strict=True)),
         )
 
-    def score(self, trials: Sequence[Trial], names: Names) -> Scores:
+    def score(self, trials: Sequence[Trial], names: Names, *, nudged: int | None = None) -> Scores:
         """The image's scores of some of the trials, (len(trials),), in their order.
 
-        Nothing but these trials and the speech for them is given to it. Raises ContainerError when
+        Nothing but these trials and the speech for them is given to it. nudged: a seed; each
+        utterance is then `Nudged` by it. Raises ContainerError when
         it fails, IntegrityError for stored speech that is not what it was.
         """
         enrolments = {
@@ -107,13 +126,21 @@ class Bench:
         }
         heard = {trial.utterance: names.utterances[trial.utterance] for trial in trials}
         order = sorted(range(len(trials)), key=lambda place: names.places[trials[place]])
+        sounds: dict[str, Sound] = {
+            **speech(self._enrolment, spoken).recordings,
+            **speech(self._trial, heard).recordings,
+        }
+        if nudged is not None:
+            # By official names: what is heard follows from the seed, not from the secret.
+            sounds |= {
+                opaque: Nudged(sounds[opaque], derived_seed(nudged, official))
+                for given in (spoken, heard)
+                for official, opaque in given.items()
+            }
         given = score(
             self._image.digest,
             self._image.model,
-            {
-                **speech(self._enrolment, spoken).recordings,
-                **speech(self._trial, heard).recordings,
-            },
+            sounds,
             dict(sorted(enrolments.items())),
             [
                 Pair(names.speakers[trials[place].enrolment], heard[trials[place].utterance])

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from harness.protocols.typed import build
 from harness.reruns.document import certified_part
 from harness.reruns.experiments import BY_NAME
-from harness.reruns.model import REPETITION, Rerun
+from harness.reruns.model import INAUDIBLE, REPETITION, Rerun
 from harness.submissions.certificates.predicate import CertifiedRerun, RerunExperiment, RerunList
 from harness.submissions.shown import printable
 from harness.submissions.table import aligned
@@ -88,13 +88,14 @@ def _list(one: RerunList) -> Iterable[str]:
 
 
 def _experiment(one: RerunExperiment) -> Iterable[str]:
+    note = ", a note" if one.state == "moved" and one.experiment == INAUDIBLE else ""
     measured = (_moved(one.share), _percent(one.rank_share), f"{one.beyond:,}")
     return (
         one.list,
         BY_NAME[one.experiment].what if one.experiment in BY_NAME else one.experiment,
         f"{one.pairs:,}",
         *((NOTHING,) * 3 if one.state == "failed" else measured),
-        f"{one.state}, a little" if one.small else one.state,
+        f"{one.state}, a little" if one.small else f"{one.state}{note}",
     )
 
 

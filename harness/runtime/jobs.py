@@ -16,6 +16,9 @@ from multiprocessing.connection import Connection, wait
 from types import FrameType
 from typing import TypeVar
 
+from harness.errors import HarnessError
+
+DIED = "its process died"
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -24,14 +27,17 @@ def run_all(
     work: Callable[[Item], Result],
     items: Sequence[Item],
     at_once: int,
-    ended: Callable[[Item, Result | None], None],
-) -> list[Result | None]:
-    """What `work` makes of each item, in the order of the items; None where its process died.
+    failed: Callable[[Item, str], Result],
+    ended: Callable[[Item, Result], None],
+) -> list[Result]:
+    """What `work` makes of each item, in the order of the items.
 
     work: is called in a process forked from this one; its result is pickled. at_once: jobs that run
-    at the same time. ended: called here with the item and the result of each job when it ends.
+    at the same time. failed: what an item's result is, given what went wrong: the error that `work`
+    raised, or that its process died. ended: called here with the item and the result of each job
+    when it ends.
     """
-    results: list[Result | None] = [None] * len(items)
+    results: dict[int, Result] = {}
     waiting = list(range(len(items)))[::-1]
     running: dict[Connection, tuple[int, multiprocessing.process.BaseProcess]] = {}
     before = signal.signal(signal.SIGTERM, _interrupt)
@@ -39,12 +45,14 @@ def run_all(
         while waiting or running:
             while waiting and len(running) < at_once:
                 place = waiting.pop()
-                here, process = _start(work, items[place])
+                here, process = _start(work, failed, items[place])
                 running[here] = place, process
             for here in set(running).intersection(wait(list(running))):
                 place, process = running.pop(here)
-                with suppress(EOFError):
+                try:
                     results[place] = here.recv()
+                except EOFError:
+                    results[place] = failed(items[place], DIED)
                 process.join()
                 ended(items[place], results[place])
     finally:
@@ -53,28 +61,37 @@ def run_all(
         for _, process in running.values():
             process.join()
         signal.signal(signal.SIGTERM, before)
-    return results
+    return [results[place] for place in range(len(items))]
 
 
 def _start(
-    work: Callable[[Item], Result], item: Item
+    work: Callable[[Item], Result], failed: Callable[[Item, str], Result], item: Item
 ) -> tuple[Connection, multiprocessing.process.BaseProcess]:
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_job, args=(work, item, there))
+    process = context.Process(target=_job, args=(work, failed, item, there))
     process.start()
     # The job holds the only end that is written to: when it dies, reading ends.
     there.close()
     return here, process
 
 
-def _job(work: Callable[[Item], Result], item: Item, there: Connection) -> None:
+def _job(
+    work: Callable[[Item], Result],
+    failed: Callable[[Item, str], Result],
+    item: Item,
+    there: Connection,
+) -> None:
     # A terminal sends Ctrl-C to all processes; this one hears of it from the one that started it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(KeyboardInterrupt):
-        there.send(work(item))
+        try:
+            result = work(item)
+        except (HarnessError, OSError) as error:
+            result = failed(item, str(error))
+        there.send(result)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -16,10 +16,10 @@ from typing import Any
 
 from harness import __version__
 from harness.errors import ContainerError, IntegrityError
-from harness.runtime.containers.engine import require_engine
+from harness.runtime.containers.engine import image_code, require_engine
 from harness.runtime.containers.fence import Fence, printable
 from harness.runtime.containers.running import run
-from harness.runtime.files import sha256_file
+from harness.runtime.files import code_fingerprint, sha256_file
 from harness.submissions.document import FORMAT
 from harness.submissions.model import Verdict
 from harness.submissions.shown import printable_json
@@ -66,11 +66,15 @@ def verify_contained(
     """Verify a submission in a container.
 
     folders: options of `harness verify` that name a path, such as `--trials`. arguments: all other
-    options. certified: is a statement wanted? Raises ContainerError when the engine or the image
-    fails, or a limit ends it, and IntegrityError when what was verified is not what was hashed.
+    options. certified: is a statement wanted? image: None for the harness's own, which must be of
+    this code. Raises ContainerError when the engine or the image fails, or a limit ends it, and
+    IntegrityError when what was verified is not what was hashed.
     """
     require_engine()
-    image = image or IMAGE
+    if image is None:
+        image = IMAGE
+        if image_code(image) != code_fingerprint():
+            raise ContainerError("was built from other code of the harness", where=image, fix=FIX)
     name = path.resolve().name
     # In a folder of its own, so that no name is in another's way.
     inputs = {f"{PLACE}/{name}": path}

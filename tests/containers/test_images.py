@@ -77,6 +77,7 @@ def test_images_are_what_the_lock_says(name: str) -> None:
         "org.opencontainers.image.licenses": "Apache-2.0",
         "org.opencontainers.image.base.digest": base,
         "anonymization-harness.lock.sha256": packages,
+        "anonymization-harness.code.sha256": code_fingerprint(),
     }
 
 

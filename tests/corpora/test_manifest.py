@@ -126,3 +126,10 @@ def test_names_that_files_can_have(name: str) -> None:
 )
 def test_names_that_files_cannot_have(name: str) -> None:
     assert not is_file_name(name)
+
+
+@pytest.mark.parametrize("shard", ["../../etc/passwd", "/etc/passwd", "", ".."])
+def test_a_shard_is_a_file_beside_the_manifest(shard: str, path: Path) -> None:
+    path.write_text(HEADER + ROWS.replace("c.tar", shard), encoding="utf-8")
+    with pytest.raises(DataError, match="is no shard beside it"):
+        read_manifest(path)

@@ -205,6 +205,11 @@ def test_changed_byte_is_an_integrity_error(corpus: Path) -> None:
     np.testing.assert_array_equal(stored.read("u005"), samples_of("u005"))
 
 
+def test_what_is_no_audio_is_an_integrity_error() -> None:
+    with pytest.raises(IntegrityError, match="does not decode .*; make the corpus again"):
+        decode(b"fLaC, it says" * 9)
+
+
 def test_cut_shard_is_an_integrity_error(corpus: Path) -> None:
     shard = corpus / "c-000002.tar"
     shard.write_bytes(shard.read_bytes()[:6_000])

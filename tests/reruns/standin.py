@@ -55,6 +55,7 @@ class StandIn:
                 "image": image,
                 "model": model,
                 "sounds": sorted(sounds),
+                "audio": dict(sounds),
                 "enrolments": dict(enrolments),
                 "pairs": list(pairs),
                 "circumstances": circumstances,

@@ -101,6 +101,9 @@ def test_samples_are_drawn_and_told(
         (("team", "--image", "team"), 64, "data/tiny/anonymized: no such folder of speech"),
         (("team", "--image", "team", "--models", "no", "--speech", "."), 64, "no: no such folder"),
         (("team", "--image", "team", "--params", "no", "--speech", "."), 64, "no: no such file"),
+        (("team", "--image", "t", "--params", ".", "--speech", "."), 2, ".: not a file of at"),
+        (("team", "--image", "t", "--memory", "0", "--speech", "."), 64, "memory: 0 is no limit"),
+        (("team", "--image", "t", "--seconds", "nan", "--speech", "."), 64, "seconds: nan is no"),
         (("team", "--image", "absent", "--speech", "."), 2, "'absent': No such image: absent"),
         (("team", "--image", "t", "--certificate", "c"), 64, "--certificate and --key belong"),
         (("team", "--image", "t", "--speech", ".", "--system", "A7"), 64, "no scores of the sys"),
@@ -142,6 +145,14 @@ def test_a_certificate_is_written_and_checked(
     assert said.startswith("team: VERIFIED (tiny)\n")
     assert "attacker run again: REPRODUCED\n" in said
     assert str(speech.parent) not in Path("team.json").read_text()
+
+
+def test_the_result_is_shown_even_where_it_cannot_be_written(
+    standin: StandIn, honest: Path, speech: Path, tmp_path: Path, capsys: Said
+) -> None:
+    (tmp_path / "out.json").mkdir()
+    assert rerun(honest, "--image", "team", "--speech", speech, "--json", "out.json") == 2
+    assert capsys.readouterr().out.startswith("team: REPRODUCED (tiny)\n")
 
 
 def test_the_schema_is_published(capsys: Said) -> None:

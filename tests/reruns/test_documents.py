@@ -35,7 +35,9 @@ LIST = "tiny_dev_trials_f"
 def compared(before: list[float], after: list[float], **more: Any) -> Compared:
     made = agreement(before, after)
     worst = Trial("s1", f"s2-1-{made.worst:04d}", target=False)
-    return Compared(LIST, made, worst, before[made.worst], after[made.worst], **more)
+    return Compared(
+        LIST, made, worst, before[made.worst], after[made.worst], "e" * 64, "f" * 64, **more
+    )
 
 
 def made(level: Any = "sample") -> Rerun:
@@ -52,10 +54,11 @@ def made(level: Any = "sample") -> Rerun:
     return Rerun(
         results.verification(),
         DIGEST,
+        "a" * 64,
         level,
         7,
         [
-            SystemRerun("A1", [same], findings[:1]),
+            SystemRerun("A1", [same], findings[:1], model="b" * 64),
             SystemRerun("A2", [other], findings),
             SystemRerun("A3", reason="speech", message="no such folder: /home/someone/A3"),
         ],
@@ -88,7 +91,7 @@ def test_the_table() -> None:
     # That it does not repeat itself comes first.
     assert said[1] == (
         f"  A2 {LIST}: not repeatable: scores move when nothing is changed: by up to 0.25 of their "
-        "spread; 3 of 3 pairs"
+        "spread; 3 of 3 pairs; so far that it hides what else moves them"
     )
     assert said[2] == (
         f"  A2 {LIST}: 1 of 3 pairs differ by more than the tolerance; most: s1 s2-1-0002, "

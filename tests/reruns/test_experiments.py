@@ -175,6 +175,8 @@ def test_what_each_experiment_leaves() -> None:
     # The pair that deviates most from the mean.
     assert left("one-pair") == [17]
     assert [one.renamed for one in EXPERIMENTS] == [one.name == "names" for one in EXPERIMENTS]
+    assert left("inaudible") == list(range(len(trials)))
+    assert [one.nudged for one in EXPERIMENTS] == [one.name == "inaudible" for one in EXPERIMENTS]
 
 
 def test_judged_by_the_spread_of_all_scores() -> None:
@@ -185,6 +187,9 @@ def test_judged_by_the_spread_of_all_scores() -> None:
     assert judge("l", "names", base, base + np.float32(0.2), [0, 1, 2, 3], 0.11).state == "kept"
     assert judge("l", "names", base, base + np.float32(0.2), [0, 1, 2, 3], 0.09).state == "moved"
     assert judge("l", "names", base, base + np.float32(0.0005), range(4), 0.0).state == "kept"
+    # What nobody hears may move an honest attacker more than what it is not given.
+    assert judge("l", "inaudible", base, base + np.float32(0.04), range(4), 0.0).state == "kept"
+    assert judge("l", "inaudible", base, base + np.float32(0.06), range(4), 0.0).state == "moved"
 
 
 def test_small_is_little_and_in_order() -> None:
@@ -194,6 +199,8 @@ def test_small_is_little_and_in_order() -> None:
     # Two neighbours of a few pairs may change places.
     assert Finding("l", "names", "moved", 20, 0.049, 5, 0.05).small
     assert not Finding("l", "names", "kept", 100, 0.0, 0, 0.0).small
+    # A note has its own words.
+    assert not Finding("l", "inaudible", "moved", 100, 0.049, 5, 0.01).small
 
 
 def test_words() -> None:
@@ -203,6 +210,11 @@ def test_words() -> None:
     assert sentence(Finding("l", "half-trials", "moved", 40, 0.3123, 37, 0.125)) == (
         "scores move when other trial utterances are left out: by up to 0.31 of their spread; "
         "37 of 40 pairs, ranks by up to 12 %; as normalisation over other utterances moves scores"
+    )
+    assert sentence(Finding("l", "inaudible", "moved", 40, 0.7, 37, 0.125)) == (
+        "a note: scores move when loud samples change by their last bit: by up to 0.7 of their "
+        "spread; 37 of 40 pairs, ranks by up to 12 %; as a table of known recordings moves scores: "
+        "look into the image"
     )
     assert "although all were the same" in sentence(
         Finding("l", "names", "moved", 4, float("inf"), 4, 0.5)

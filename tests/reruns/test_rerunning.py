@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from harness.reruns.model import Rerun, SystemRerun, worst
 from harness.reruns.rerunning import Plan, rerun
 from harness.reruns.scoring import Image
 from reruns import spoken
-from reruns.standin import StandIn, normalised, scores_of
+from reruns.standin import DIGEST, StandIn, normalised, scores_of
 
 DOCTORED = ("f1", "f4-2-0003")
 
@@ -116,8 +117,32 @@ def test_an_image_is_told_its_system_and_given_its_model(
     told = {(seen["circumstances"].system, seen["model"]) for seen in standin.seen}
     assert told == {(system, tmp_path / system) for system in spoken.SYSTEMS}
     assert {seen["circumstances"].threads for seen in standin.seen} == {2}
-    # Two lists, and six experiments on one of them, of each system.
-    assert len(standin.seen) == 2 * (2 + 6)
+    # Two lists, and seven experiments on one of them, of each system.
+    assert len(standin.seen) == 2 * (2 + 7)
+
+
+def test_what_was_run_is_recorded_by_its_content(
+    standin: StandIn, plan: Plan, honest: Path, tmp_path: Path
+) -> None:
+    for system in ("A1", "A2"):
+        (tmp_path / "models" / system).mkdir(parents=True)
+        (tmp_path / "models" / system / "weights").write_text(system, encoding="utf-8")
+    first, second = rerun(
+        honest, spoken.edition(), replace(plan, models=tmp_path / "models")
+    ).systems
+    # JSON of names to contents, by hashlib.
+    weights = hashlib.sha256(b"A1").hexdigest()
+    content = f'{{"weights": "{weights}"}}'.encode()
+    assert first.model == hashlib.sha256(content).hexdigest()
+    assert second.model != first.model
+    (female, _) = first.lists
+    folder = plan.speech / "A1"
+    assert (
+        female.trials
+        == hashlib.sha256((folder / female.list / "manifest.tsv").read_bytes()).hexdigest()
+    )
+    assert female.enrolments != female.trials
+    assert rerun(honest, spoken.edition(), plan).systems[0].model is None
 
 
 def test_what_fails_is_not_checkable_and_the_others_go_on(
@@ -139,13 +164,21 @@ def test_what_fails_is_not_checkable_and_the_others_go_on(
 
 def test_an_image_that_fails(standin: StandIn, plan: Plan, honest: Path) -> None:
     def fails(scores: np.ndarray, pairs: Sequence[Pair]) -> np.ndarray:
-        raise ContainerError("the container says: no model", where="image")
+        raise ContainerError("the container says: no model", where=DIGEST)
 
     standin.change = fails
     done = rerun(honest, spoken.edition(), plan)
     assert outcomes(done) == {"A1": "not checkable", "A2": "not checkable"}
     assert done.systems[0].reason == "image"
     assert done.systems[0].message == f"{spoken.list_name('f')}: the container says: no model"
+
+    def leaves_a_link(scores: np.ndarray, pairs: Sequence[Pair]) -> np.ndarray:
+        raise ContainerError("the container left a link", where="/out/x", fix="plain files only")
+
+    standin.change = leaves_a_link
+    done = rerun(honest, spoken.edition(), plan)
+    said = "/out/x: the container left a link; plain files only"
+    assert done.systems[0].message == f"{spoken.list_name('f')}: {said}"
 
 
 def test_an_image_that_fails_in_an_experiment(standin: StandIn, plan: Plan, honest: Path) -> None:
@@ -170,6 +203,64 @@ def test_noise_of_its_own_breaks_no_rule(standin: StandIn, plan: Plan, honest: P
     standin.change = lambda scores, pairs: scores + draw.uniform(-0.01, 0.01, len(scores))
     done = rerun(honest, spoken.edition(), replace(plan, systems=("A1",)))
     assert not done.systems[0].repeatable
+    assert done.outcome == "reproduced"
+
+
+def test_an_image_cannot_hide_behind_its_noise(
+    standin: StandIn, plan: Plan, honest: Path, speech: Path, tmp_path: Path
+) -> None:
+    """It normalises, gives the submitted scores, and is noisy when it is asked once more."""
+
+    def cheat(scores: np.ndarray, pairs: Sequence[Pair]) -> np.ndarray:
+        noise = 100 if len(standin.seen) == 2 else 0
+        return normalised(scores, pairs) + noise * np.random.default_rng(1).normal(size=len(scores))
+
+    standin.change = cheat
+    team = tmp_path / "cheating"
+    for gender in spoken.GENDERS:
+        trials = spoken.trials_of(gender)
+        scores = normalised(scores_of(speech, "A1", trials), [])
+        place = team / "A1" / f"{spoken.ENROLMENTS}-{spoken.list_name(gender)}"
+        spoken.write_list(place, trials, scores)
+    done = rerun(team, spoken.edition(), replace(plan, level="full"))
+    first = spoken.list_name("f")
+    assert all(one.same for one in done.systems[0].lists)
+    done.systems[0].findings = [one for one in done.systems[0].findings if one.list == first]
+    # Nothing moves beyond twice that noise.
+    states = {one.experiment: one.state for one in done.systems[0].findings}
+    assert {name for name, state in states.items() if state == "moved"} == {"repetition"}
+    assert done.outcome == "not checkable"
+
+
+def test_a_table_of_recordings_is_noted(
+    standin: StandIn, plan: Plan, honest: Path, speech: Path, tmp_path: Path
+) -> None:
+    team = Path(shutil.copytree(honest, tmp_path / "team"))
+    shutil.rmtree(team / "A2")
+    doctor(team)
+    (raised,) = (
+        trial for trial in spoken.trials_of("f") if (trial.enrolment, trial.utterance) == DOCTORED
+    )
+    heard = spoken.corpus(speech, "A1", spoken.list_name("f")).read(raised.utterance).tobytes()
+    enrolled = spoken.corpus(speech, "A1", spoken.ENROLMENTS).read("f1-1-0000").tobytes()
+
+    def table(scores: np.ndarray, pairs: Sequence[Pair]) -> np.ndarray:
+        seen = standin.seen[-1]
+        audio = {name: sound.read().tobytes() for name, sound in seen["audio"].items()}
+        known = [
+            audio[one.trial] == heard
+            and enrolled in [audio[name] for name in seen["enrolments"][one.enrolment]]
+            for one in pairs
+        ]
+        return scores + 0.5 * np.array(known)
+
+    standin.change = table
+    done = rerun(team, spoken.edition(), replace(plan, level="full"))
+    (system,) = done.systems
+    assert all(one.same for one in system.lists)
+    moved = [(one.list, one.experiment) for one in system.findings if one.state == "moved"]
+    assert moved == [(spoken.list_name("f"), "inaudible")]
+    # A suspicion is no verdict.
     assert done.outcome == "reproduced"
 
 

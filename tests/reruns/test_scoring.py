@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.contracts.inputs import Held
 from harness.errors import ListError
-from harness.reruns.scoring import Bench, Image
+from harness.reruns.scoring import Bench, Image, Nudged
 from reruns import spoken
 from reruns.standin import StandIn, bench, scores_of
 
@@ -67,6 +68,37 @@ def test_names_and_order_are_others_each_time(standin: StandIn, image: Image, sp
 def test_names_do_not_follow_from_anything_that_is_kept(image: Image, speech: Path) -> None:
     made, again = bench(image, speech), bench(image, speech)
     assert made.names().utterances != again.names().utterances
+
+
+def test_only_the_last_bit_of_loud_samples_is_another(
+    standin: StandIn, image: Image, speech: Path
+) -> None:
+    made = bench(image, speech)
+    names = made.names()
+    for nudged in (None, 1, 2):
+        made.score(made.trials[:5], names, nudged=nudged)
+    before, after, again = (
+        {name: sound.read().astype(int) for name, sound in seen["audio"].items()}
+        for seen in standin.seen
+    )
+    assert set(before) == set(after)
+    for name, samples in before.items():
+        loud = abs(samples) > abs(samples).max() / 8
+        changed = samples != after[name]
+        assert not changed[~loud].any()
+        # Each or not, by a coin: of some thousand samples half.
+        assert 0.4 < changed[loud].mean() < 0.6
+        assert (samples // 2 == after[name] // 2).all()
+        # Another seed is another sound: who does not know it can keep no table.
+        assert (after[name] != again[name]).any()
+
+
+@pytest.mark.parametrize("sample", [0, 32767, -32768])
+def test_silence_and_full_scale_stay_in_range(sample: int) -> None:
+    heard = Nudged(Held(np.full(1000, sample, np.int16)), 7).read()
+    assert heard.dtype == np.int16
+    found = set(heard.tolist())
+    assert found == ({0} if sample == 0 else {sample, sample - 1 if sample > 0 else sample + 1})
 
 
 def test_missing_speech_is_named(image: Image, speech: Path) -> None:

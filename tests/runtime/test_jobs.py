@@ -7,10 +7,16 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from harness.errors import ContainerError
 from harness.runtime.jobs import run_all
+
+
+def refuse(item: int, why: str) -> Any:
+    raise AssertionError(f"{item}: {why}")
 
 
 def test_results_are_in_the_order_of_the_items() -> None:
@@ -20,11 +26,11 @@ def test_results_are_in_the_order_of_the_items() -> None:
         time.sleep(0.2 if item == 0 else 0)
         return item, os.getpid()
 
-    results = run_all(work, [0, 1, 2], 3, lambda item, result: ended.append(item))
-    assert [result and result[0] for result in results] == [0, 1, 2]
+    results = run_all(work, [0, 1, 2], 3, refuse, lambda item, result: ended.append(item))
+    assert [result[0] for result in results] == [0, 1, 2]
     assert sorted(ended) == [0, 1, 2]
     # A process each, and none of them this one.
-    assert len({os.getpid(), *(result[1] for result in results if result)}) == 4
+    assert len({os.getpid(), *(result[1] for result in results)}) == 4
 
 
 def test_a_job_that_dies_has_no_result_and_the_others_go_on() -> None:
@@ -33,9 +39,24 @@ def test_a_job_that_dies_has_no_result_and_the_others_go_on() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return item
 
-    told: dict[int, int | None] = {}
-    assert run_all(work, [0, 1, 2], 2, told.__setitem__) == [0, None, 2]
-    assert told == {0: 0, 1: None, 2: 2}
+    def failed(item: int, why: str) -> str:
+        return f"{item}: {why}"
+
+    told: dict[int, int | str] = {}
+    assert run_all(work, [0, 1, 2], 2, failed, told.__setitem__) == [0, "1: its process died", 2]
+    assert told == {0: 0, 1: "1: its process died", 2: 2}
+
+
+def test_an_error_of_a_job_is_its_result() -> None:
+    def work(item: int) -> str:
+        if item == 1:
+            raise ContainerError("no such image", where="one", fix="build it")
+        return (Path(os.devnull) / str(item)).read_text()
+
+    assert run_all(work, [1, 2], 1, lambda item, why: why, lambda item, result: None) == [
+        "one: no such image; build it",
+        "[Errno 20] Not a directory: '/dev/null/2'",
+    ]
 
 
 def test_no_more_at_once_than_asked_for(tmp_path: Path) -> None:
@@ -46,8 +67,8 @@ def test_no_more_at_once_than_asked_for(tmp_path: Path) -> None:
         (tmp_path / str(item)).unlink()
         return count
 
-    assert run_all(work, range(5), 1, lambda item, result: None) == [1] * 5
-    assert max(n or 0 for n in run_all(work, range(6), 3, lambda item, result: None)) <= 3
+    assert run_all(work, range(5), 1, refuse, lambda item, result: None) == [1] * 5
+    assert max(run_all(work, range(6), 3, refuse, lambda item, result: None)) <= 3
 
 
 @pytest.mark.parametrize(
@@ -74,7 +95,7 @@ def test_a_signal_ends_all_jobs_as_ctrl_c_would(
         "    finally:\n"
         "        time.sleep(0.3)\n"
         "        place.write_text('cleaned up')\n"
-        "run_all(work, [1, 2, 3, 4], 2, lambda item, result: None)\n"
+        "run_all(work, [1, 2, 3, 4], 2, lambda item, why: why, lambda item, result: None)\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)],

@@ -16,6 +16,7 @@ import small
 
 from harness.errors import ContainerError, IntegrityError
 from harness.runtime.containers.fence import Outcome
+from harness.runtime.files import code_fingerprint
 from harness.submissions import contained as inside
 from harness.submissions.contained import PARTS, Contained, merged, verify_contained
 from harness.submissions.document import schema, to_document, to_json
@@ -65,6 +66,7 @@ def leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Leave:
     archive = tmp_path / "team.zip"
     archive.write_bytes(ARCHIVE)
     monkeypatch.setattr(inside, "require_engine", lambda: None)
+    monkeypatch.setattr(inside, "image_code", lambda image: code_fingerprint())
 
     def verified(
         report: object, statement: object = None, status: int = 0, said: bytes = b""
@@ -86,6 +88,7 @@ def leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Leave:
 
 
 def test_what_is_of_the_archive_is_taken(leave: Leave) -> None:
+    """The host hashes it and does no more: it is no archive at all."""
     taken = leave(REPORT, STATEMENT, said=b"team.zip: VERIFIED\n\x1b[2J")
     assert json.loads(taken.report or b"") == REPORT
     assert json.loads(taken.statement or b"") == STATEMENT
@@ -94,6 +97,14 @@ def test_what_is_of_the_archive_is_taken(leave: Leave) -> None:
     # What could not be read has no hash, or no report at all.
     assert leave({"submissions": [{"sha256": None}]}, status=2).status == 2
     assert leave(None, status=64).report is None
+
+
+def test_the_verifier_is_of_this_code(leave: Leave, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inside, "image_code", lambda image: "0" * 64)
+    with pytest.raises(
+        ContainerError, match=r"^harness-verifier: was built from other code .*; .*make images"
+    ):
+        leave(REPORT)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ from harness.contracts.inputs import (
     write_speech,
 )
 from harness.errors import DataError, ListError, ScoreError
-from harness.runtime.files import write_text
+from harness.runtime.files import disk_errors, write_text
 
 TRAINING, MODEL, ENROLMENTS, TRIALS = "train", "model", "enrolments", "trials"
 PAIRS, SCORES = "pairs.tsv", "scores.tsv"
@@ -133,7 +133,8 @@ def _copy(model: Path, target: Path) -> Path:
         if path.is_dir():
             place.mkdir()
         else:
-            shutil.copyfile(path, place)
+            with disk_errors(place):
+                shutil.copyfile(path, place)
     # Afterwards: what is made in a folder changes its time.
     for place in (*target.rglob("*"), target):
         settle(place)

@@ -125,6 +125,11 @@ def score(
             hear=hearing,
         )
         hearing.require(outcome)
+        further = sorted({path.name for path in output.iterdir()} - {SCORES})
+        if further:
+            raise ContainerError(
+                f"left /out/{further[0]}", where=image, fix="leave the scores alone (clause S4)"
+            )
         try:
             return read_scores(output / SCORES, pairs)
         except ScoreError as error:

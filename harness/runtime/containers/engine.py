@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+from typing import Any
 
 from harness.errors import ContainerError
 from harness.runtime.containers.fence import last_line
 
 ENGINE_SECONDS = 60
+CODE_LABEL = "anonymization-harness.code.sha256"
 
 
 def docker(*arguments: str) -> subprocess.CompletedProcess[bytes]:
@@ -41,17 +43,33 @@ def image_digest(image: str) -> str:
 
     Raises ContainerError where there is none, and for an image that may not be run.
     """
-    done = docker("image", "inspect", "--format", "{{json .}}", "--", image)
-    if done.returncode:
-        said = last_line(done.stderr) or "no reason given"
-        raise ContainerError(said, where=repr(image), fix="see `docker images`")
-    described = json.loads(done.stdout)
+    described = _described(image)
     if (described.get("Config") or {}).get("Volumes"):
         # Each would be a folder of the host's disk, writable, without a limit.
         raise ContainerError(
             "the image declares volumes", where=image, fix="build it without VOLUME"
         )
     return str(described["Id"])
+
+
+def image_code(image: str) -> str | None:
+    """The fingerprint of the harness's code in one of its own images, as the build stated it.
+
+    Raises ContainerError where there is no such image.
+    """
+    labels = (_described(image).get("Config") or {}).get("Labels") or {}
+    return labels.get(CODE_LABEL)
+
+
+def _described(image: str) -> dict[str, Any]:
+    done = docker("image", "inspect", "--format", "{{json .}}", "--", image)
+    if b"No such image" in done.stderr:
+        raise ContainerError("no such image here", where=repr(image), fix="see `docker images`")
+    if done.returncode:
+        said = last_line(done.stderr) or "no reason given"
+        raise ContainerError(said, where=repr(image), fix="see `docker images`")
+    described: dict[str, Any] = json.loads(done.stdout)
+    return described
 
 
 def exists(name: str) -> bool:

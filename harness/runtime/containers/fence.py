@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.errors import ContainerError
+from harness.errors import ConfigError, ContainerError
 
 MIB = 1 << 20
 SAID_LENGTH = 200
@@ -17,7 +19,8 @@ class Fence:
 
     memory, file (the largest one), output, temporary (`/tmp` and `/dev/shm` each, both within
     memory), log (stdout and stderr together): MiB. cpus: may be a fraction; no more than there are.
-    processes include threads. files: files and folders in `/out`. seconds: wall time.
+    processes include threads. files: files and folders in `/out`. seconds: wall time. Raises
+    ConfigError for a limit that would be none: 0 MiB of memory, not a number of seconds.
     """
 
     memory: int = 4096
@@ -30,6 +33,11 @@ class Fence:
     temporary: int = 256
     log: int = 4
     seconds: float = 3600.0
+
+    def __post_init__(self) -> None:
+        for name, limit in dataclasses.asdict(self).items():
+            if not 0 < limit < math.inf:
+                raise ConfigError(f"{limit} is no limit", where=name, fix="use a number above 0")
 
 
 @dataclass(frozen=True)

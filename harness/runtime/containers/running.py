@@ -11,8 +11,10 @@ container may exceed them by what it does in WATCH_SECONDS and in the engine's t
 a second together. What hides from the watch (a deleted file kept open by tricks) ends where the
 disk has DISK_RESERVE left. What the container leaves is read as hostile.
 
-One thing a program can learn: the host's path of each input (`/proc/self/mountinfo`). Folders
-whose path tells a label or a name must not be mounted.
+Two things a program can learn. The host's path of each input (`/proc/self/mountinfo`): folders
+whose path tells a label or a name must not be mounted. And that its image ran before: which pages
+of the image's files the host holds in memory is seen (`mincore`, or by the time a read takes) and
+changed from within, so some kilobytes live from one run to the next.
 """
 
 from __future__ import annotations

@@ -112,12 +112,15 @@ class RerunList:
 
     share, rank_share: largest difference as a share of the spread of the submitted scores, and
     largest movement in rank as a share of the pairs. beyond: pairs that differ by more than the
-    tolerance. worst: `<enrolled speaker> <trial utterance>` of the largest difference, with both
-    scores. share: None where all submitted scores are the same and others came. eer_submitted,
+    tolerance. enrolments_sha256, trials_sha256: of the manifests of the speech, which hold the hash
+    of each utterance. worst: `<enrolled speaker> <trial utterance>` of the largest difference, with
+    both scores. share: None where all submitted scores are the same and others came. eer_submitted,
     eer_again: None where only a sample was scored.
     """
 
     list: str
+    enrolments_sha256: str
+    trials_sha256: str
     same: bool
     pairs: int
     agreed: Agreed
@@ -136,6 +139,7 @@ class RerunExperiment:
     """A run with something changed that no pair has to do with; shares as of a `RerunList`.
 
     small: it moved, no farther than padding or the order of sums may, and the order is the same.
+    What moves by the experiment `inaudible` is a note, and no part of the outcome.
     """
 
     list: str
@@ -151,9 +155,13 @@ class RerunExperiment:
 
 @dataclass(frozen=True)
 class RerunSystem:
-    """An attacker against one system, run again."""
+    """An attacker against one system, run again.
+
+    model_sha256: over the names and contents of the model's files; None: the image has its own.
+    """
 
     system: str
+    model_sha256: str | None
     outcome: Outcome
     reason: Reason
     repeatable: bool
@@ -163,9 +171,13 @@ class RerunSystem:
 
 @dataclass(frozen=True)
 class CertifiedRerun:
-    """An attacker's image, run again. image: its digest. seed: samples were drawn by it."""
+    """An attacker's image, run again. image: its digest. seed: samples were drawn by it.
+
+    parameters_sha256: of the parameters that it was given.
+    """
 
     image: str
+    parameters_sha256: str
     level: Level
     seed: int
     outcome: Outcome
