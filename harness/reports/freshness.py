@@ -59,9 +59,11 @@ def require_fresh(stages: Mapping[str, Stage], benchmark: str, root: Path) -> No
                 hashes[path] = path_md5(root / path)
         return {path: hashes[path] for path in paths if path in hashes}
 
-    content = _parameters(benchmark, root)
+    files = {file for stage in stages.values() for file in stage.settings}
+    contents = {file: _content(root / file) for file in files}
+    contents[PARAMETERS_FILE] = _parameters(benchmark, root)
     for name, stage in stages.items():
-        actual = replace(stage, deps=found(stage.deps), params=_params(stage, content))
+        actual = replace(stage, deps=found(stage.deps), params=_params(stage, contents))
         if (actual.deps, actual.params) != (stage.deps, stage.params):
             raise _stale(name, differing_inputs(stage, actual))
         for out, md5 in found(stage.outs).items():
@@ -71,6 +73,11 @@ def require_fresh(stages: Mapping[str, Stage], benchmark: str, root: Path) -> No
 
 def _stale(stage: str, what: str) -> IntegrityError:
     return IntegrityError(f"rebuilt results are stale: {stage}: {what}", fix="run `dvc repro`")
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """The content of a file of parameters; nothing where it is not there."""
+    return read_yaml(path) if path.exists() else {}
 
 
 def _parameters(benchmark: str, root: Path) -> dict[str, Any]:
@@ -84,16 +91,17 @@ def _parameters(benchmark: str, root: Path) -> dict[str, Any]:
     return {**content, "benchmark": block}
 
 
-def _params(stage: Stage, content: Mapping[str, Any]) -> dict[str, str]:
-    """The parameters of `stage`, with the values that they have in `content`."""
+def _params(stage: Stage, contents: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The parameters of `stage`, with the values that they have in `contents`, by file."""
     params: dict[str, str] = {}
-    for name, locked in stage.settings.items():
-        value: Any = content
-        for key in name.split("."):
-            if not isinstance(value, dict) or key not in value:
-                break
-            value = value[key]
-        else:
-            # 2 and 2.0 are the same to DVC, which then runs nothing.
-            params |= flat_params(name, locked if value == locked else value)
+    for file, settings in stage.settings.items():
+        for name, locked in settings.items():
+            value: Any = contents[file]
+            for key in name.split("."):
+                if not isinstance(value, dict) or key not in value:
+                    break
+                value = value[key]
+            else:
+                # 2 and 2.0 are the same to DVC, which then runs nothing.
+                params |= flat_params(name, locked if value == locked else value)
     return params

@@ -19,14 +19,15 @@ INPUTS_SHOWN = 4
 class Stage:
     """An entry. deps, outs: md5 by path. params: value by name, nested names joined by dots.
 
-    settings: the same parameters by the names under which they are tracked, values as they are.
+    settings: the same parameters by their file and the names under which they are tracked, values
+    as they are.
     """
 
     cmd: str
     deps: Mapping[str, str]
     params: Mapping[str, str]
     outs: Mapping[str, str]
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def read_lock(text: str, benchmark: str, where: object) -> dict[str, Stage]:
@@ -59,11 +60,11 @@ def flat_params(name: str, value: Any) -> dict[str, str]:
 
 
 def _stage(entry: dict[str, Any]) -> Stage:
-    settings: dict[str, Any] = {}
+    settings: dict[str, dict[str, Any]] = {}
     params: dict[str, str] = {}
-    for values in (entry.get("params") or {}).values():
+    for file, values in (entry.get("params") or {}).items():
         for name, value in values.items():
-            settings[str(name)] = value
+            settings.setdefault(str(file), {})[str(name)] = value
             params |= flat_params(str(name), value)
     deps, outs = (
         {str(item["path"]): str(item["md5"]) for item in entry.get(kind) or ()}

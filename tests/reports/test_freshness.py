@@ -37,7 +37,7 @@ def test_numbers_that_are_equal_to_dvc(tmp_path: Path) -> None:
         {},
         {"attackers.a.crop": "2.0"},
         {"out": hashlib.md5(b"").hexdigest()},
-        {"attackers.a": {"crop": 2.0}},
+        {"params.yaml": {"attackers.a": {"crop": 2.0}}},
     )
     (tmp_path / "params.yaml").write_text("attackers: {a: {crop: 2}}\n")
     require_fresh({"train": stage}, "demo", tmp_path)

@@ -85,7 +85,10 @@ class Result:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(path + self.outs.get(path, ""))
         settings = {"type": "mcadams", "alpha_min": self.alpha_min}
-        stages["anonymize@demo-b2"]["params"] = {"params.yaml": {"anonymizers.b2": settings}}
+        stages["anonymize@demo-b2"]["params"] = {
+            "docker/images.lock": {"docker.anonymizer": {"b2": {"digest": "sha256:1"}}},
+            "params.yaml": {"anonymizers.b2": settings},
+        }
         stages["compare@demo"]["params"] = {"params.yaml": {"benchmark.seeds": [1986]}}
         block = {"name": "demo", "seeds": [1986]}
         parameters = {
@@ -94,6 +97,9 @@ class Result:
             "anonymizers": {"b2": settings, "other": {"type": "original"}},
         }
         (root / "params.yaml").write_text(yaml.safe_dump(parameters))
+        images = {"anonymizer": {"b2": {"digest": "sha256:1"}}, "attacker": {}}
+        (root / "docker").mkdir(exist_ok=True)
+        (root / "docker/images.lock").write_text(yaml.safe_dump({"docker": images}))
         lock = {"schema": "2.0", "stages": stages}
         (root / "dvc.lock").write_text(yaml.safe_dump(lock, sort_keys=False))
 
@@ -374,6 +380,20 @@ def test_parameters_that_are_not_the_locked_ones(
     path = repository / "params.yaml"
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(IntegrityError, match=f"^rebuilt results are stale: .*{message}"):
+        run(repository)
+
+
+def test_an_image_that_is_not_the_locked_one(repository: Path) -> None:
+    path = repository / "docker/images.lock"
+    text = path.read_text()
+    path.write_text(text.replace("attacker: {}", "attacker: {attacker: new}"))
+    assert run(repository).verdict == "identical"
+    path.write_text(text.replace("sha256:1", "sha256:2"))
+    message = r"anonymize@demo-b2: params docker\.anonymizer\.b2\.digest sha256:1 -> sha256:2;"
+    with pytest.raises(IntegrityError, match=message):
+        run(repository)
+    path.unlink()
+    with pytest.raises(IntegrityError, match=r"b2\.digest sha256:1 -> none"):
         run(repository)
 
 

@@ -79,8 +79,10 @@ def test_what_a_stage_holds() -> None:
         },
         outs={"data/demo/corpus": "00000000000000000000000000000003.dir"},
         settings={
-            "benchmark.segment_seconds": None,
-            "anonymizers.b2": {"type": "mcadams", "levels": ["a", "b"], "inner": {"x": 1}},
+            "params.yaml": {
+                "benchmark.segment_seconds": None,
+                "anonymizers.b2": {"type": "mcadams", "levels": ["a", "b"], "inner": {"x": 1}},
+            }
         },
     )
     assert stages["compare@demo"].deps == {
