@@ -163,7 +163,8 @@ def test_shard_outside_the_corpus_is_not_read(corpus: Path) -> None:
     assert outside.is_file()
     change(corpus, put("shard", "../outside.tar", 3, 4, 5))
     (problem,) = check(corpus, decode=True)
-    assert (problem.code, problem.message) == ("shard", "no such shard; run `dvc checkout`")
+    assert problem.code == "manifest"
+    assert problem.message == "'../outside.tar' is no shard beside it; make the corpus again"
 
 
 def test_cut_shard_is_found_without_decoding(corpus: Path) -> None:
