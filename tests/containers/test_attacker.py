@@ -87,7 +87,7 @@ BAD = {
     "T2 more": ("T2", START, f"open(X, '>/out/log'); {START}", "/out/log stands beside"),
     "T2 link": ("T2", START, f"symlink('/in', '/out/x'); {START}", "symbolic link"),
     "T2 name": ("T2", MODEL, f"write_file(OUT . '/model/events.jsonl', 'x'); {MODEL}", "events"),
-    "T3": ("T3", TRAINED, f"{TRAINED} + rand()", "trained again: 24 scores move"),
+    "T3": ("T3", TRAINED, f"{TRAINED} + rand()", "trained again: "),
     "T4": (
         "T4",
         ROW,
@@ -99,7 +99,7 @@ BAD = {
     "S4 columns": ("S4", r'"enrolment\ttrial\tscore"', r'"speaker\ttrial\tscore"', "no column"),
     "S4 infinite": ("S4", SCORE, "my $score = -9**9**9;", "scores.tsv:2: a score is no finite"),
     "S4 more": ("S4", WRITTEN, f"{WRITTEN} write_file(OUT . '/log', 'x');", "/out/log"),
-    "S5": ("S5", SCORE, "my $score = -sqrt($sum) - rand();", "scored again: 24 scores move"),
+    "S5": ("S5", SCORE, "my $score = -sqrt($sum) - rand();", "scored again: "),
     "S6 pairs": ("S6", SCORE, "my $score = @lines - sqrt($sum);", "24 scores move"),
     "S6 rows": ("S6", "push @{$spoken{$_->{speaker}}}, ", "$spoken{$_->{speaker}}[0] = ", "scores"),
     "S6 names": ("S6", SCORE, "my $score = substr($trial, -1) - sqrt($sum);", "scores move"),
