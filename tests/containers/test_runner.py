@@ -28,6 +28,7 @@ from harness.errors import HarnessError
 from harness.protocols import protocol as protocols
 from harness.protocols.lists import cross_product, sha256_text, to_text
 from harness.reports.lockdiff import EER_BAND_POINTS
+from harness.runtime.files import code_fingerprint
 from harness.runtime.images import usable
 
 pytestmark = [pytest.mark.containers, pytest.mark.heavy]
@@ -65,6 +66,12 @@ def small(repository: Repository) -> None:
     lines += ["averages:", "  - {split: test, label: Average}"]
     path = repository.path / "harness/protocols/data/demo.yaml"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    # The images hold the whole protocol, which nothing in them reads.
+    code = "from harness.runtime.files import code_fingerprint; print(code_fingerprint())"
+    lock = repository.path / "docker/images.lock"
+    found = repository.run(sys.executable, "-c", code).strip()
+    text = lock.read_text(encoding="utf-8")
+    lock.write_text(text.replace(code_fingerprint(), found), encoding="utf-8")
     demo = "  ecapa-demo:\n    type: ecapa\n    channels: [64, 64, 64, 64, 192]\n"
     change(repository, demo, demo.replace("64, 64, 64, 64, 192", "16, 16, 16, 16, 48"))
     change(repository, "epochs: 6", "epochs: 2")
