@@ -53,14 +53,15 @@ HEADER = """\
 # What a stage of dvc.yaml can run in a container.
 KINDS = ("anonymizer", "attacker")
 OFFLINE_BASE = "harness-base:bookworm"
-# An image is a folder with a Dockerfile, and a lock of its name.
-IMAGES = sorted(
-    path.parent.name
-    for path in HERE.glob("*/Dockerfile")
-    if (REQUIREMENTS / f"{path.parent.name}.lock").exists()
-)
-# Of other versions, for comparison: built where it is named.
+# Of other versions, for comparison: by the same Dockerfile, and built where it is named.
 BY_NAME = "-vpc2024"
+# An image has a lock of its name, and a folder with a Dockerfile: that folder by that name.
+IMAGES = {
+    name: folder
+    for name in sorted(path.stem for path in REQUIREMENTS.glob("*.lock"))
+    for folder in [name.removesuffix(BY_NAME)]
+    if (HERE / folder / "Dockerfile").exists()
+}
 # What the wheel of the harness is made of.
 SOURCES = ("harness", "pyproject.toml", "LICENSE")
 README = "README.md"
@@ -95,7 +96,7 @@ def run(*command: str | Path, **environment: str) -> str:
 
 def revision(name: str) -> str:
     """The last commit that changed what is in an image; `-dirty` where it has changed since."""
-    parts = [*SOURCES, f"docker/{name}", f"requirements/{name}.lock"]
+    parts = [*SOURCES, f"docker/{IMAGES[name]}", f"requirements/{name}.lock"]
     commit = run("git", "-C", ROOT, "log", "-1", "--format=%H", "--", *parts)
     changed = run("git", "-C", ROOT, "status", "--porcelain", "--", *parts)
     return f"{commit}-dirty" if changed else commit
@@ -182,7 +183,7 @@ def build(name: str, base: str, harness: Path) -> dict[str, str]:
     }
     on = packages(base, lock)
     with tempfile.TemporaryDirectory() as scratch:
-        copy([*(HERE / name).iterdir(), harness], Path(scratch))
+        copy([*(HERE / IMAGES[name]).iterdir(), harness], Path(scratch))
         image = run(
             *("docker", "build", "--quiet", "--force-rm", "--network", "none"),
             *("--tag", f"harness-{name}", "--build-arg", f"PACKAGES={on}"),

@@ -22,6 +22,7 @@ import yaml
 
 from harness.cli.main import Parser
 from harness.errors import ConfigError, HarnessError, IntegrityError
+from harness.protocols.typed import read_yaml
 from harness.runtime.files import sha256_file, write_text
 
 HEADER = """\
@@ -42,17 +43,14 @@ class InputError(IntegrityError):
 
 def read_lock(path: Path) -> dict[str, dict[str, Any]]:
     """The entries of a lock by the name of the file. Raises ConfigError where it is malformed."""
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise ConfigError(f"not a lock of inputs ({error})", where=path, fix="mend it") from error
-    for name, entry in content.items() if isinstance(content, dict) else [("", None)]:
+    content = read_yaml(path)
+    for name, entry in content.items():
         hashed = entry.get("sha256") if isinstance(entry, dict) else ""
         known = hashed is None or re.fullmatch("[0-9a-f]{64}", str(hashed))
         if not isinstance(entry, dict) or set(entry) != FIELDS or not known:
             fix = "give from, systems, and sha256 (64 digits, or null)"
             raise ConfigError(f"the entry {name!r} is malformed", where=path, fix=fix)
-    return dict(content)
+    return content
 
 
 def needed(entries: dict[str, dict[str, Any]], system: str) -> list[str]:

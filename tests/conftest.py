@@ -8,6 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How fast a machine is decides no test. All else is as hypothesis has it, on CI too.
+settings.register_profile("untimed", settings.default, deadline=None)
+settings.load_profile("untimed")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 # Relative to the repository. Read before any test starts: tests run without the variable.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import socket
 import subprocess
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from programs import loaded
 
 DOCKER = Path(__file__).resolve().parents[1] / "docker"
 START = DOCKER / "mlflow" / "start.py"
@@ -28,12 +28,7 @@ def services() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def start() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("start", START)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(START)
 
 
 def test_every_service_is_locked(services: dict[str, Any]) -> None:

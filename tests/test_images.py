@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from programs import loaded
 
 from harness.errors import ContainerError
 from harness.runtime.environment import VARIABLES
@@ -31,12 +31,7 @@ def entry(digit: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def build() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docker_build", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(SCRIPT)
 
 
 def dockerfile(name: str) -> list[str]:
@@ -89,8 +84,9 @@ def test_an_image_that_is_no_more_is_dropped(build: ModuleType) -> None:
 
 def test_images_are_found_by_their_files(build: ModuleType) -> None:
     assert set(HOLDERS) <= set(build.IMAGES)
-    # A Dockerfile, but no lock of its name.
-    assert "hostile" not in build.IMAGES
+    # A Dockerfile, but no lock of its name; a lock, but no Dockerfile.
+    assert not {"hostile", "full"} & set(build.IMAGES)
+    assert build.IMAGES["attacker"] == build.IMAGES["attacker-vpc2024"] == "attacker"
 
 
 @pytest.mark.parametrize("name", HOLDERS)
@@ -137,16 +133,12 @@ def test_bad_use_gets_one_line(arguments: list[str], says: str) -> None:
 
 
 def test_a_missing_engine_gets_one_line(tmp_path: Path) -> None:
-    environment = os.environ | {
-        "DOCKER_HOST": f"unix://{tmp_path}/none",
-        "PATH": os.environ["PATH"],
-    }
     done = subprocess.run(
         [sys.executable, SCRIPT, "--offline", "verifier"],
         capture_output=True,
         text=True,
         check=False,
-        env=environment,
+        env=os.environ | {"DOCKER_HOST": f"unix://{tmp_path}/none"},
     )
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
@@ -168,7 +160,8 @@ def test_revision_is_of_the_last_change_to_what_is_in_the_image(
         for name in names:
             path = tmp_path / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"{os.urandom(4).hex()}\n", encoding="utf-8")
+            with path.open("a", encoding="utf-8") as stream:
+                stream.write("one more line\n")
         git("add", "--all")
         git("commit", "--message", "changed")
         return git("rev-parse", "HEAD")
@@ -180,10 +173,13 @@ def test_revision_is_of_the_last_change_to_what_is_in_the_image(
     other = commit("docker/images.lock", "requirements/verifier.lock", "docker/verifier/Dockerfile")
     assert build.revision("attacker") == first
     assert build.revision("verifier") == other
+    assert build.revision("attacker-vpc2024") == first
+    dockerfile = commit("docker/attacker/Dockerfile")
+    assert build.revision("attacker-vpc2024") == dockerfile
     packages = commit("requirements/attacker.lock")
     assert build.revision("attacker") == packages
+    assert build.revision("attacker-vpc2024") == dockerfile
     (tmp_path / "harness" / "new.py").write_text("", encoding="utf-8")
-    assert build.revision("attacker") == f"{packages}-dirty"
     assert build.revision("attacker") == f"{packages}-dirty"
     git("add", "--all")
     assert build.revision("verifier") == f"{other}-dirty"

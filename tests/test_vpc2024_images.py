@@ -6,17 +6,16 @@ The challenge's code and weights cannot be had here: a stand-in takes the place 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import yaml
+from programs import loaded
 
 from harness.contracts.wav import read_wav, write_wav
 
@@ -62,15 +61,6 @@ modules:
   device: "cuda"
   model_tag_version: "some"
 """
-
-
-def loaded(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture

@@ -112,20 +112,22 @@ def orders(truth: dict[str, Row]) -> Iterator[str]:
                     [truth[name]["speaker"] for name in ordered],
                     [truth[name]["official"] for name in ordered],
                 )
-    enrolled = {
-        row["speaker"]: truth[row["utterance"]]["speaker"]
-        for row in table(IN / "enrolments" / "manifest.tsv")
-    }
+    enrolled = enrolled_speakers(truth)
     names = [enrolled[name] for name in sorted(enrolled)]
     if len(names) > DEVIATIONS and names in (sorted(names), sorted(names, reverse=True)):
         yield "the names of enrolled speakers are in official order"
 
 
-def order_of_pairs(truth: dict[str, Row]) -> Iterator[str]:
-    enrolled = {
+def enrolled_speakers(truth: dict[str, Row]) -> Row:
+    """The speaker behind each opaque name of an enrolled one."""
+    return {
         row["speaker"]: truth[row["utterance"]]["speaker"]
         for row in table(IN / "enrolments" / "manifest.tsv")
     }
+
+
+def order_of_pairs(truth: dict[str, Row]) -> Iterator[str]:
+    enrolled = enrolled_speakers(truth)
     pairs = [(enrolled[row["enrolment"]], truth[row["trial"]]) for row in table(IN / "pairs.tsv")]
     targets = [str(speaker == trial["speaker"]) for speaker, trial in pairs]
     official = [f"{speaker} {trial['official']}" for speaker, trial in pairs]

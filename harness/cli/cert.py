@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import show, tell
 from harness.cli.status import FAILED, USAGE_ERROR
+from harness.cli.verify import trials_folder
 from harness.errors import HarnessError, IntegrityError
 from harness.submissions.shown import printable
 
@@ -122,11 +122,9 @@ def _rescore(statement: dict[str, Any], parsed: argparse.Namespace) -> None:
     from harness.submissions.certificates.comparison import check_scores
     from harness.submissions.verification import Options, verify
 
-    lists = os.environ.get("HARNESS_LISTS")
     edition = protocol.load(certified(statement).benchmark)
-    trials = parsed.trials or (Path(lists) if lists else None)
     # Explanations are not compared: none is looked for.
-    options = Options(trials=trials, explain_seconds=0)
+    options = Options(trials=trials_folder(parsed), explain_seconds=0)
     check_scores(statement, verify([parsed.submission], edition, options))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.output import show, tell
 from harness.cli.status import USAGE_ERROR, VERDICTS, worst_status
-from harness.cli.verify import load_signer, require_certificate_options
+from harness.cli.verify import load_signer, write_json
 from harness.errors import ConfigError
 from harness.submissions.shown import printable, printable_json
 
@@ -30,7 +30,6 @@ def run_contained(parsed: argparse.Namespace, options: Options, limits: Iterable
         raise ConfigError(
             "--track does not go with --container", fix="verify again without --container"
         )
-    require_certificate_options(parsed)
     signer = load_signer(parsed)
     folders = {
         "--trials": options.trials,
@@ -60,7 +59,7 @@ def run_contained(parsed: argparse.Namespace, options: Options, limits: Iterable
         if signer is not None:
             write_bytes(parsed.certificate, sign(json.loads(contained.statement), signer))
     if contained.report is not None and parsed.json is not None:
-        _write(parsed, printable_json(contained.report.decode("utf-8")))
+        write_json(parsed.json, printable_json(contained.report.decode("utf-8")))
     _tell(parsed, contained, contained.table)
     return contained.status
 
@@ -89,21 +88,12 @@ def _run_each(parsed: argparse.Namespace, folders: Mapping[str, Path], options: 
     ends = run_all(work, parsed.paths, parsed.jobs or 1, failed, ended)
     done = dict(zip(names, ends, strict=True))
     if parsed.json is not None:
-        _write(parsed, merged(parsed.benchmark, done))
+        write_json(parsed.json, merged(parsed.benchmark, done))
     if str(parsed.json) != "-":
         rows = [(name, WORDS[one.status], one.errors.strip()) for name, one in done.items()]
         lines = aligned([("submission", "verdict", ""), *rows], ())
         show("".join(f"{printable(line)}\n" for line in lines))
     return worst_status(one.status for one in done.values())
-
-
-def _write(parsed: argparse.Namespace, report: str) -> None:
-    from harness.runtime.files import write_text
-
-    if str(parsed.json) == "-":
-        show(report)
-    else:
-        write_text(parsed.json, report)
 
 
 def _tell(parsed: argparse.Namespace, contained: Contained, table: str) -> None:

@@ -9,13 +9,12 @@ are those of `harness.metrics.estimators`).
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError
-from harness.submissions.shown import printable_json
+from harness.submissions.shown import json_text
 
 
 def register(commands: Any) -> None:
@@ -38,11 +37,7 @@ def register(commands: Any) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     document = measure(parsed.trials, parsed.scores)
-    sys.stdout.write(
-        printable_json(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-        if parsed.json
-        else table(document)
-    )
+    sys.stdout.write(json_text(document) if parsed.json else table(document))
     return 0
 
 

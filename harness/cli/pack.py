@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import tell
 from harness.cli.status import FAILED, USAGE_ERROR
+from harness.cli.verify import trials_folder
 from harness.errors import ConfigError, ListError
 
 if TYPE_CHECKING:
@@ -100,7 +100,6 @@ def _pack(parsed: argparse.Namespace) -> Packing:
 
     if not parsed.scores.exists():
         raise ConfigError("no such folder", where=parsed.scores, fix="give the folder with scores")
-    lists = os.environ.get("HARNESS_LISTS")
     draft = Draft(
         team=parsed.team,
         description=parsed.description,
@@ -111,7 +110,7 @@ def _pack(parsed: argparse.Namespace) -> Packing:
         own_code_released=parsed.own_code_released,
     )
     options = Options(
-        trials=parsed.trials or (Path(lists) if lists else None),
+        trials=trials_folder(parsed),
         system=parsed.system,
         listed_resources=(
             None if parsed.resources_list is None else read_resources(parsed.resources_list)

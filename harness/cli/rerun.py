@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import secrets
 import sys
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import show, tell
 from harness.cli.status import OUTCOMES, USAGE_ERROR, VERDICTS, worst_status
+from harness.cli.verify import load_signer, trials_folder, write_json
 from harness.errors import ConfigError, HarnessError, ListError
 from harness.runtime.containers.fence import Fence
 
@@ -92,7 +92,7 @@ def register(commands: Any) -> None:
     )
     command.add_argument("--batch", type=Path, metavar="FILE", help="many reruns, see below")
     command.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="of --batch: so many at once (default: 1)"
+        "--jobs", type=int, metavar="N", help="of --batch: so many at once (default: 1)"
     )
     command.add_argument("--benchmark", default="vpac2025", help="edition (default: vpac2025)")
     command.add_argument(
@@ -162,6 +162,8 @@ def _run(parsed: argparse.Namespace) -> int:
         return run_batch(parsed)
     if parsed.submission is None or parsed.image is None:
         raise ConfigError("no SUBMISSION or no --image", fix="give both, or --batch FILE")
+    if parsed.jobs is not None:
+        raise ConfigError(f"--jobs {parsed.jobs}", fix="give it with --batch")
     sign = _signer(parsed)
     require_engine()
     row = Row(parsed.submission, parsed.image, parsed.models, parsed.params, tuple(parsed.system))
@@ -208,7 +210,6 @@ def _plan(parsed: argparse.Namespace, row: Row) -> Plan:
         if path is not None and not Path(path).exists():
             raise ConfigError(f"no such {what}", where=path, fix="name the right one")
     threads = parsed.threads or usable_cores()
-    lists = os.environ.get("HARNESS_LISTS")
     return Plan(
         image=Image(
             digest=image_digest(row.image),
@@ -222,10 +223,7 @@ def _plan(parsed: argparse.Namespace, row: Row) -> Plan:
         systems=row.systems,
         level=parsed.level,
         seed=parsed.seed,
-        verification=Options(
-            trials=parsed.trials or (Path(lists) if lists else None),
-            reported=parsed.reported,
-        ),
+        verification=Options(trials=trials_folder(parsed), reported=parsed.reported),
     )
 
 
@@ -244,31 +242,22 @@ def told_of(done: Rerun) -> Told:
 def write(parsed: argparse.Namespace, done: Sequence[Told]) -> None:
     from harness.reruns.document import to_json
     from harness.reruns.model import worst
-    from harness.runtime.files import write_text
 
-    if parsed.json is None:
-        return
-    outcome = worst(told.outcome for told in done)
-    text = to_json(parsed.benchmark, outcome, [told.entry for told in done])
-    if str(parsed.json) == "-":
-        show(text)
-    else:
-        write_text(parsed.json, text)
+    if parsed.json is not None:
+        outcome = worst(told.outcome for told in done)
+        entries = [told.entry for told in done]
+        write_json(parsed.json, to_json(parsed.benchmark, outcome, entries))
 
 
 def _signer(parsed: argparse.Namespace) -> Callable[[Rerun], None] | None:
     """What writes the certificate; a wrong key is told at once, before any work."""
-    if (parsed.certificate is None) != (parsed.key is None):
-        raise ConfigError("--certificate and --key belong together", fix="give both or neither")
-    if parsed.key is None:
+    signer = load_signer(parsed)
+    if signer is None:
         return None
     from harness.reruns.document import certified_part
     from harness.runtime.files import write_bytes
     from harness.submissions.certificates.certificate import sign, statement
     from harness.submissions.certificates.comparison import submission_digest
-    from harness.submissions.certificates.keys import load_signer
-
-    signer = load_signer(parsed.key)
 
     def write(done: Rerun) -> None:
         (submission,) = done.verification.submissions

@@ -38,7 +38,7 @@ def run_batch(parsed: argparse.Namespace) -> int:
         if str(parsed.json) != "-":
             show(told.text + "\n")
 
-    done = run_all(work, rows, parsed.jobs, _failed, ended)
+    done = run_all(work, rows, parsed.jobs or 1, _failed, ended)
     write(parsed, done)
     if str(parsed.json) != "-":
         show(_summary(done))
@@ -55,7 +55,7 @@ def _rows(parsed: argparse.Namespace) -> list[Row]:
             "--batch says what to run, and writes no certificate",
             fix="leave out SUBMISSION, --image, --models, --params, --system and --certificate",
         )
-    if parsed.jobs < 1:
+    if parsed.jobs is not None and parsed.jobs < 1:
         raise ConfigError(
             f"{parsed.jobs} is no number of jobs", where="--jobs", fix="use 1 or more"
         )

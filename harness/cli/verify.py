@@ -123,13 +123,7 @@ def _verify(parsed: argparse.Namespace) -> Verification:
     track = _tracker() if parsed.track else None
     verification = verify(parsed.paths, protocol.load(parsed.benchmark), options)
     if parsed.json is not None:
-        text = to_json(verification)
-        if str(parsed.json) == "-":
-            show(text)
-        else:
-            from harness.runtime.files import write_text
-
-            write_text(parsed.json, text)
+        write_json(parsed.json, to_json(verification))
     if sign is not None:
         sign(verification)
     if track is not None:
@@ -153,6 +147,8 @@ def _options(parsed: argparse.Namespace) -> Options:
         raise ConfigError(
             f"--jobs {parsed.jobs}", fix="give 1 or more containers at once, with --container"
         )
+    if len(parsed.paths) > 1 and (parsed.certificate or parsed.statement):
+        raise ConfigError("a certificate is of one submission", fix="give one PATH")
     if not parsed.explain_seconds >= 0:
         raise ConfigError(
             f"{parsed.explain_seconds} is no time", where="--explain-seconds", fix="use 0 or more"
@@ -167,9 +163,8 @@ def _options(parsed: argparse.Namespace) -> Options:
                     f"{value} is no limit", where=f"--max-{name}", fix="use 0 or more"
                 )
             given[field.name] = value
-    lists = os.environ.get("HARNESS_LISTS")
     return Options(
-        trials=parsed.trials or (Path(lists) if lists else None),
+        trials=trials_folder(parsed),
         system=parsed.system,
         reported=parsed.reported,
         limits=Limits(**given),
@@ -183,14 +178,12 @@ def _options(parsed: argparse.Namespace) -> Options:
 
 def _signer(parsed: argparse.Namespace, options: Options) -> Any:
     """What writes statement and certificate; a wrong key is told at once, before any work."""
-    require_certificate_options(parsed)
+    signer = load_signer(parsed)
     if parsed.certificate is None and parsed.statement is None:
         return None
     from harness.runtime.files import write_bytes
     from harness.submissions.certificates.certificate import sign, statement, statement_bytes
     from harness.submissions.certificates.comparison import submission_digest
-
-    signer = load_signer(parsed)
 
     def write(verification: Verification) -> None:
         digest = submission_digest(parsed.paths[0], options.limits)
@@ -203,16 +196,29 @@ def _signer(parsed: argparse.Namespace, options: Options) -> Any:
     return write
 
 
-def require_certificate_options(parsed: argparse.Namespace) -> None:
-    """Raises ConfigError for options that do not go together."""
-    if (parsed.certificate is None) != (parsed.key is None):
-        raise ConfigError("--certificate and --key belong together", fix="give both or neither")
-    if len(parsed.paths) > 1 and (parsed.certificate or parsed.statement):
-        raise ConfigError("a certificate is of one submission", fix="give one PATH")
+def trials_folder(parsed: argparse.Namespace) -> Path | None:
+    """That of --trials, else of HARNESS_LISTS; None without either."""
+    lists = os.environ.get("HARNESS_LISTS")
+    return parsed.trials or (Path(lists) if lists else None)
+
+
+def write_json(path: Path, text: str) -> None:
+    """Write what --json names; `-` is standard output."""
+    if str(path) == "-":
+        show(text)
+    else:
+        from harness.runtime.files import write_text
+
+        write_text(path, text)
 
 
 def load_signer(parsed: argparse.Namespace) -> Any:
-    """The private key of --key, None without one. Raises ConfigError where it is none."""
+    """The private key of --key, None without one.
+
+    Raises ConfigError where it is none, or stands without --certificate, or that without it.
+    """
+    if (parsed.certificate is None) != (parsed.key is None):
+        raise ConfigError("--certificate and --key belong together", fix="give both or neither")
     if parsed.key is None:
         return None
     from harness.submissions.certificates.keys import load_signer

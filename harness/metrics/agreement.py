@@ -70,11 +70,6 @@ def shares(
     return np.asarray(difference / spread)
 
 
-def moved(before: npt.ArrayLike, after: npt.ArrayLike, among: npt.ArrayLike | None = None) -> float:
-    """The largest of `shares`: 0 for the same scores."""
-    return float(shares(before, after, among).max())
-
-
 def rank_share(before: npt.ArrayLike, after: npt.ArrayLike) -> float:
     """Largest movement in rank by the number of pairs; in [0, 1). Raises ScoreError as `shares`."""
     earlier, later = _same_pairs(before, after)
@@ -83,6 +78,7 @@ def rank_share(before: npt.ArrayLike, after: npt.ArrayLike) -> float:
 
 def ranks(scores: npt.ArrayLike) -> Numbers:
     """Rank of each score from 1, shape (n,); equal scores share the mean of their ranks."""
+    # As SciPy's `rankdata`, whose import takes longer than verifying may.
     _, place, counts = np.unique(np.asarray(scores), return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[place], dtype=np.float64)
 

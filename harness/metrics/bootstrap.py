@@ -23,8 +23,6 @@ import numpy.typing as npt
 from harness.metrics.draws import Pairs
 from harness.metrics.resampling import SAMPLING, Attacker, Averages, Sampling, resample, tail
 
-Floats = npt.NDArray[np.float64]
-
 # From fewer speakers with target trials, an interval of 95 % covers an EER of 13 % in 87 of 100
 # simulated cases (8 speakers), 80 (5), 66 (3); from 10 on in 89 or more.
 FEWEST_TARGET_SPEAKERS = 10

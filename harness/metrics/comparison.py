@@ -28,6 +28,7 @@ from harness.metrics.resampling import (
     SAMPLING,
     Attacker,
     Sampling,
+    mean_by_share,
     official_eers,
     resample,
     shares_of,
@@ -126,8 +127,6 @@ def seed_spread(
         raise ScoreError(
             f"{len(trainings)} training shows no spread", fix="train with at least two seeds"
         )
-    shares = shares_of(weights, len(lists))
-    means = np.array(
-        [[e.rate for e in official_eers(lists, scores)] @ shares for scores in trainings]
-    )
+    eers = np.array([[eer.rate for eer in official_eers(lists, scores)] for scores in trainings])
+    means = mean_by_share(eers, shares_of(weights, len(lists)))
     return SeedSpread(float(means.mean()), float(means.std(ddof=1)), len(trainings))

@@ -117,17 +117,17 @@ class Resamples:
         shares = shares_of(weights, self.observed.shape[1])
         used = shares > 0
         shares = shares[used]
-        drawn = _mean(self.drawn[..., used], shares)
+        drawn = mean_by_share(self.drawn[..., used], shares)
         return Averages(
-            observed=_mean(self.observed[:, used], shares),
+            observed=mean_by_share(self.observed[:, used], shares),
             drawn=drawn[~np.isnan(drawn).any(axis=1)],
             target_speakers=int(self.target_speakers[used].min()),
             missed_speakers=self.missed_speakers[:, used].min(axis=1),
         )
 
 
-def _mean(eers: Floats, shares: Floats) -> Floats:
-    """By share, along the last axis.
+def mean_by_share(eers: Floats, shares: Floats) -> Floats:
+    """The mean of EERs, shape (..., n_lists), along the last axis. shares: of `shares_of`.
 
     Not a matrix product, which may round equal rows differently: equal attackers stay equal.
     """

@@ -23,8 +23,6 @@ import numpy.typing as npt
 from harness.errors import ScoreError
 from harness.metrics.calibration import Ratios, calibrate
 
-# Expected disclosure, in bits, of scores that separate the classes: the mean entropy of a prior.
-LARGEST_POPULATION = 1 / (2 * math.log(2))
 # Categories of the strength of evidence, with the largest |log10 LR| of each.
 TAGS = {
     "0": float(np.finfo(float).eps),
@@ -40,11 +38,12 @@ SMALL = 1e-5
 
 
 def population(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
-    """Expected disclosure in bits, from 0 (no evidence) to LARGEST_POPULATION, about 0.7213.
+    """Expected disclosure in bits, from 0 (no evidence) to 1 / log(4), about 0.7213.
 
     It is how much the calibrated scores lower the entropy of the question "same speaker?", as the
-    mean over all priors from 0 to 1. target, nontarget: shapes (n_target,), (n_nontarget,), finite.
-    0 for constant scores. Raises ScoreError as the EER does.
+    mean over all priors from 0 to 1; for scores that separate the classes, all of that entropy.
+    target, nontarget: shapes (n_target,), (n_nontarget,), finite. 0 for constant scores. Raises
+    ScoreError as the EER does.
     """
     of_target, of_nontarget = calibrate(target, nontarget)
     return (_disclosed(of_target) + _disclosed(-of_nontarget)) / math.log(2)

@@ -7,7 +7,6 @@ may name a path of this machine: it is in the document, and not in a certificate
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from importlib import resources
@@ -16,7 +15,7 @@ from typing import Any
 from harness import __version__
 from harness.reruns.experiments import sentence
 from harness.reruns.model import TOLERANCES, Compared, Finding, Rerun, SystemRerun
-from harness.submissions.shown import printable_json
+from harness.submissions.shown import json_text
 
 FORMAT = 1
 SCHEMA_FILE = "rerun.schema.json"
@@ -72,8 +71,7 @@ def to_json(benchmark: str, outcome: str, entries: Sequence[dict[str, Any]]) -> 
         "outcome": outcome,
         "reruns": list(entries),
     }
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    return printable_json(f"{text}\n")
+    return json_text(document)
 
 
 def schema() -> str:

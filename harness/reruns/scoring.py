@@ -10,6 +10,7 @@ import random
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -96,15 +97,14 @@ class Bench:
         secret = secrets.token_hex(SECRET_BYTES)
         places = list(range(len(self.trials)))
         random.Random(derived_seed(secret, "order")).shuffle(places)
+
+        def opaque(names: Iterable[str], prefix: str, what: str) -> dict[str, str]:
+            return opaque_ids(names, prefix, derived_seed(secret, what))
+
         return Names(
-            opaque_ids(self._spoken, "s", derived_seed(secret, "speakers")),
-            opaque_ids(
-                (one for spoken in self._spoken.values() for one in spoken),
-                *("e", derived_seed(secret, "enrolments")),
-            ),
-            opaque_ids(
-                (one.utterance for one in self.trials), "t", derived_seed(secret, "utterances")
-            ),
+            opaque(self._spoken, "s", "speakers"),
+            opaque(chain.from_iterable(self._spoken.values()), "e", "enrolments"),
+            opaque((one.utterance for one in self.trials), "t", "utterances"),
             dict(zip(self.trials, places, strict=True)),
         )
 
@@ -112,18 +112,11 @@ class Bench:
         """The image's scores of some of the trials, (len(trials),), in their order.
 
         Nothing but these trials and the speech for them is given to it. nudged: a seed; each
-        utterance is then `Nudged` by it. Raises ContainerError when
-        it fails, IntegrityError for stored speech that is not what it was.
+        utterance is then `Nudged` by it. Raises ContainerError when it fails, IntegrityError for
+        stored speech that is not what it was.
         """
-        enrolments = {
-            names.speakers[speaker]: sorted(names.enrolments[one] for one in self._spoken[speaker])
-            for speaker in {trial.enrolment for trial in trials}
-        }
-        spoken = {
-            one: names.enrolments[one]
-            for speaker in {trial.enrolment for trial in trials}
-            for one in self._spoken[speaker]
-        }
+        enrolled = {trial.enrolment: self._spoken[trial.enrolment] for trial in trials}
+        spoken = {one: names.enrolments[one] for one in chain.from_iterable(enrolled.values())}
         heard = {trial.utterance: names.utterances[trial.utterance] for trial in trials}
         order = sorted(range(len(trials)), key=lambda place: names.places[trials[place]])
         sounds: dict[str, Sound] = {
@@ -141,7 +134,10 @@ class Bench:
             self._image.digest,
             self._image.model,
             sounds,
-            dict(sorted(enrolments.items())),
+            {
+                names.speakers[speaker]: [spoken[one] for one in utterances]
+                for speaker, utterances in enrolled.items()
+            },
             [
                 Pair(names.speakers[trials[place].enrolment], heard[trials[place].utterance])
                 for place in order

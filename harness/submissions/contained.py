@@ -21,8 +21,7 @@ from harness.runtime.containers.fence import Fence, printable
 from harness.runtime.containers.running import run
 from harness.runtime.files import code_fingerprint, sha256_file
 from harness.submissions.document import FORMAT
-from harness.submissions.model import Verdict
-from harness.submissions.shown import printable_json
+from harness.submissions.shown import json_text
 from harness.submissions.verdict import worst
 
 IMAGE = "harness-verifier"
@@ -35,7 +34,6 @@ DECIDED = (0, 1)
 FIX = "build the image anew: make images"
 # What a document has of each submission by itself.
 PARTS = ("lists", "averages", "claims", "checks", "explanations")
-FAILED: Verdict = "not checkable"
 PLACE = "submission"
 FENCE = Fence(memory=2048, processes=64, seconds=900.0, output=512, temporary=512)
 
@@ -133,7 +131,7 @@ def merged(benchmark: str, verified: Mapping[str, Contained]) -> str:
     Of what has no report, `message` tells why. Scores that two share were not looked for.
     """
     documents = [json.loads(one.report) for one in verified.values() if one.report is not None]
-    failed = [
+    failed: list[dict[str, Any]] = [
         {"name": name, "sha256": None, "verdict": "not checkable", "message": one.errors.strip()}
         for name, one in verified.items()
         if one.report is None
@@ -142,9 +140,9 @@ def merged(benchmark: str, verified: Mapping[str, Contained]) -> str:
         "format": FORMAT,
         "harness": __version__,
         "benchmark": benchmark,
-        "verdict": worst([*(one["verdict"] for one in documents), *(FAILED for _ in failed)]),
+        "verdict": worst(one["verdict"] for one in [*documents, *failed]),
         "submissions": [*(one for each in documents for one in each["submissions"]), *failed],
         "trials": list({one["list"]: one for each in documents for one in each["trials"]}.values()),
         **{name: [one for each in documents for one in each[name]] for name in PARTS},
     }
-    return printable_json(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    return json_text(content)

@@ -6,7 +6,6 @@ added; none is renamed or removed without another `format`.
 
 from __future__ import annotations
 
-import json
 from importlib import resources
 from typing import Any
 
@@ -19,7 +18,7 @@ from harness.submissions.model import (
     SubmissionResult,
     Verification,
 )
-from harness.submissions.shown import printable_json
+from harness.submissions.shown import json_text
 
 FORMAT = 1
 SCHEMA_FILE = "verification.schema.json"
@@ -68,8 +67,7 @@ def to_document(verification: Verification) -> dict[str, Any]:
 
 def to_json(verification: Verification) -> str:
     """The document as text."""
-    text = json.dumps(to_document(verification), indent=2, ensure_ascii=False)
-    return printable_json(f"{text}\n")
+    return json_text(to_document(verification))
 
 
 def schema() -> str:

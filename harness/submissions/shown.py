@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 
 def printable(text: str) -> str:
@@ -10,6 +11,12 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def json_text(document: Any) -> str:
+    """A document as JSON for people and programs. Raises ValueError for a number JSON lacks."""
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    return printable_json(f"{text}\n")
 
 
 def printable_json(text: str) -> str:

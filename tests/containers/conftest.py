@@ -7,11 +7,12 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from harness.contracts.clauses import Finding
 from harness.errors import ContainerError
 from harness.runtime.containers import engine as docker_engine
 from harness.runtime.containers import running
@@ -40,14 +41,35 @@ def docker(*arguments: str) -> str:
     return done.stdout.strip()
 
 
+def present(image: str) -> str:
+    """An image of `make images`; the test fails without it, or without an engine."""
+    try:
+        docker_engine.require_engine()
+        docker_engine.image_digest(image)
+    except ContainerError as error:
+        pytest.fail(f"{error} (make images OFFLINE=1)")
+    return image
+
+
+def assert_conforms(said: str, image: str, clauses: Iterable[str]) -> None:
+    """What `harness conformance` printed: an image keeps every clause."""
+    *lines, last = said.splitlines()
+    assert [line.split()[:2] for line in lines] == [[clause, "kept"] for clause in clauses]
+    assert last == f"{image}: conforms"
+
+
+def assert_breaks(findings: Iterable[Finding], clause: str, said: str) -> None:
+    """One clause alone is broken, and one printable line says `said` of it."""
+    broken = {finding.clause: finding.said for finding in findings if finding.state == "broken"}
+    assert broken.keys() == {clause}
+    assert said in broken[clause]
+    assert broken[clause].isprintable()
+
+
 @pytest.fixture(scope="session")
 def engine() -> None:
     """A Docker engine with the base image."""
-    try:
-        docker_engine.require_engine()
-        docker_engine.image_digest(BASE)
-    except ContainerError as error:
-        pytest.fail(f"{error} (make images OFFLINE=1)")
+    present(BASE)
 
 
 def _built(target: str) -> Iterator[str]:

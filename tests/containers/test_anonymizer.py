@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from containers.conftest import Build
+from containers.conftest import Build, assert_breaks, assert_conforms, present
 from harness.anonymizers.mcadams import McAdams
 from harness.cli.main import main
 from harness.contracts import speech
@@ -16,7 +16,6 @@ from harness.contracts.anonymizer.exchange import write_inputs
 from harness.contracts.inputs import AUDIO, Circumstances, Held
 from harness.contracts.wav import write_wav
 from harness.errors import ContainerError
-from harness.runtime.containers.engine import image_digest
 from harness.runtime.containers.running import run
 
 pytestmark = pytest.mark.containers
@@ -83,11 +82,7 @@ BAD = {
 @pytest.fixture
 def b2(engine: None) -> str:
     """The image of B2."""
-    try:
-        image_digest(B2)
-    except ContainerError as error:
-        pytest.fail(f"{error} (make images OFFLINE=1)")
-    return B2
+    return present(B2)
 
 
 def test_the_example_conforms(
@@ -95,9 +90,7 @@ def test_the_example_conforms(
 ) -> None:
     image = build({})
     assert main(["conformance", "anonymizer", image]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[:2] for line in lines[:-1]] == [[clause, "kept"] for clause in CHECKED]
-    assert lines[-1] == f"{image}: conforms"
+    assert_conforms(capsys.readouterr().out, image, CHECKED)
 
 
 def test_every_checked_clause_has_a_bad_image() -> None:
@@ -109,10 +102,7 @@ def test_a_broken_clause_is_named(name: str, build: Build, clean: None) -> None:
     clause, old, new, said = BAD[name]
     seconds = 4.0 if clause == "C4" else 60.0
     findings = check(build({old: new}), {}, fence=dataclasses.replace(FENCE, seconds=seconds))
-    broken = {finding.clause: finding.said for finding in findings if finding.state == "broken"}
-    assert broken.keys() == {clause}
-    assert said in broken[clause]
-    assert broken[clause].isprintable()
+    assert_breaks(findings, clause, said)
 
 
 def test_what_cannot_be_told_is_not_kept(build: Build, clean: None) -> None:

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from containers.conftest import Build
+from containers.conftest import Build, assert_breaks, assert_conforms, present
 from harness.cli.main import main
 from harness.contracts.attacker.conformance import CHECKED, FENCE, OF_TRAINING, check
-from harness.errors import ContainerError
-from harness.runtime.containers.engine import image_digest
 
 pytestmark = pytest.mark.containers
 
@@ -118,11 +116,7 @@ BAD = {
 @pytest.fixture
 def ecapa(engine: None) -> str:
     """The image of our ECAPA attacker."""
-    try:
-        image_digest(ECAPA)
-    except ContainerError as error:
-        pytest.fail(f"{error} (make images OFFLINE=1)")
-    return ECAPA
+    return present(ECAPA)
 
 
 def test_the_example_conforms(
@@ -130,9 +124,7 @@ def test_the_example_conforms(
 ) -> None:
     image = build({})
     assert main(["conformance", "attacker", image]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[:2] for line in lines[:-1]] == [[clause, "kept"] for clause in CHECKED]
-    assert lines[-1] == f"{image}: conforms"
+    assert_conforms(capsys.readouterr().out, image, CHECKED)
 
 
 def test_every_checked_clause_has_a_bad_image() -> None:
@@ -144,10 +136,7 @@ def test_a_broken_clause_is_named(name: str, build: Build, clean: None) -> None:
     clause, old, new, said = BAD[name]
     seconds = 4.0 if clause == "C4" else 60.0
     findings = check(build({old: new}), {}, fence=dataclasses.replace(FENCE, seconds=seconds))
-    broken = {finding.clause: finding.said for finding in findings if finding.state == "broken"}
-    assert broken.keys() == {clause}
-    assert said in broken[clause]
-    assert broken[clause].isprintable()
+    assert_breaks(findings, clause, said)
 
 
 def test_what_cannot_be_told_is_not_kept(build: Build, clean: None) -> None:
@@ -190,5 +179,4 @@ def test_ecapa_conforms(
     parameters = tmp_path / "parameters.json"
     parameters.write_text(json.dumps(TINY_ECAPA), encoding="utf-8")
     assert main(["conformance", "attacker", ecapa, "--params", str(parameters)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[:2] for line in lines[:-1]] == [[clause, "kept"] for clause in CHECKED]
+    assert_conforms(capsys.readouterr().out, ecapa, CHECKED)

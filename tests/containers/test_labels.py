@@ -132,11 +132,14 @@ def date(given: Hidden) -> None:
 
 
 def make_in_order(given: Hidden) -> None:
-    """Write the files anew, a speaker's after the other's."""
-    for official in ENROLMENTS:
-        path = given.audio(official)
-        data = path.read_bytes()
+    """Write the files anew, a speaker's after the other's.
+
+    All are deleted first: a file system may give a new file the inode of the last that went.
+    """
+    audio = {path: path.read_bytes() for path in map(given.audio, ENROLMENTS)}
+    for path in audio:
         path.unlink()
+    for path, data in audio.items():
         path.write_bytes(data)
         settle(path)
 

@@ -18,12 +18,10 @@ from harness.anonymizers.base import BatchAnonymizer, Job
 from harness.anonymizers.original import Original
 from harness.attackers import base as attackers
 from harness.attackers.base import Attacker, Machine, Pair
-from harness.contracts import naming
+from harness.contracts import naming, working
 from harness.contracts.allowance import FILE_BYTES, FURTHER_FILES, allowance
-from harness.contracts.anonymizer import image as anonymizer_image
 from harness.contracts.anonymizer.image import ContainedAnonymizer, ImageAnonymizer
 from harness.contracts.anonymizer.program import anonymize
-from harness.contracts.attacker import image as attacker_image
 from harness.contracts.attacker.image import ImageAttacker
 from harness.contracts.inputs import Held
 from harness.contracts.wav import write_wav
@@ -78,8 +76,7 @@ def work_as_original(inputs: Path, outputs: Path) -> None:
 def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Container]:
     def replaced(fill: Fill, **more: Any) -> Container:
         container = Container(fill, **more)
-        for module in (anonymizer_image, attacker_image):
-            monkeypatch.setattr(module, "run", container)
+        monkeypatch.setattr(working, "run", container)
         return container
 
     return replaced
@@ -333,6 +330,24 @@ def test_scores_come_in_the_order_of_the_pairs(
     assert container.started["fence"].output == math.ceil(
         (3 * 256 + FILE_BYTES * (1 + FURTHER_FILES)) / MIB
     )
+
+
+def test_scores_stand_alone(start: Callable[..., Container], tmp_path: Path) -> None:
+    def fill(inputs: Path, outputs: Path) -> None:
+        (outputs / "scores.tsv").write_text("enrolment\ttrial\tscore\ns1\tu0002\t1\n")
+        (outputs / "notes").touch()
+
+    start(fill)
+    (tmp_path / "model").mkdir()
+    with pytest.raises(ContainerError, match=r"/out/notes stands beside /out/scores\.tsv"):
+        ImageAttacker(DIGEST).score(
+            tmp_path / "model",
+            Speech(recordings(tmp_path / "speech")),
+            {"s1": ["u0000"]},
+            [Pair("s1", "u0002")],
+            machine=Machine(2, "cpu"),
+            events=Events(),
+        )
 
 
 def test_a_room_as_large_as_the_work() -> None:

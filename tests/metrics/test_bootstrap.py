@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ConfigError
@@ -34,6 +34,7 @@ def test_a_reason_stands_in_place_of_an_interval() -> None:
     assert (found.low, found.reason) == (None, "38 draws with an EER are too few")
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-3, 40), min_size=39, max_size=120), st.sampled_from([0.9, 0.95]))
 def test_the_interval_leaves_zero_out_where_p_is_low(drawn: list[int], level: float) -> None:
     found = percentile_interval(0, drawn, level, None)

@@ -13,15 +13,10 @@ from scipy.stats import norm
 
 from harness.metrics.cllr import cllr, min_cllr
 
+from .normal import normal_ratios
+
 one_score = st.integers(-5, 5).map(float) | st.floats(-4, 4, width=32)
 scores = st.lists(one_score, min_size=1, max_size=30)
-
-QUANTILES = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
-
-
-def normal_ratios(distance: float) -> tuple[np.ndarray, np.ndarray]:
-    """LLRs of two normal distributions of one variance, `distance` deviations apart."""
-    return distance * QUANTILES + distance**2 / 2, distance * QUANTILES - distance**2 / 2
 
 
 def test_by_hand() -> None:

@@ -15,12 +15,13 @@ from harness.metrics.calibration import calibrate
 from harness.metrics.dcf import Application, actual_dcf, min_dcf
 from harness.metrics.estimators import ESTIMATORS
 
+from .normal import normal_ratios
+
 one_score = st.integers(-5, 5).map(float) | st.floats(-4, 4, width=32)
 scores = st.lists(one_score, min_size=1, max_size=30)
 applications = st.builds(
     Application, st.floats(0.001, 0.999), st.floats(0.1, 10), st.floats(0.1, 10)
 )
-QUANTILES = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
 
 
 @pytest.mark.parametrize(
@@ -96,13 +97,13 @@ def test_perfect_and_reversed() -> None:
 )
 def test_normal_scores(distance: float, application: Application) -> None:
     shift = distance**2 / 2
-    ratios = distance * QUANTILES + shift, distance * QUANTILES - shift
+    ratios = normal_ratios(distance)
     threshold = application.threshold
     miss = norm.cdf((threshold - shift) / distance)
     false_alarm = norm.sf((threshold + shift) / distance)
     weights = (
         application.p_target * application.c_miss,
-        (1 - application.p_target) * (application.c_false_alarm),
+        (1 - application.p_target) * application.c_false_alarm,
     )
     expected = (weights[0] * miss + weights[1] * false_alarm) / min(weights)
     assert actual_dcf(*ratios, application) == pytest.approx(expected, abs=2e-3)
@@ -116,7 +117,7 @@ def test_minimum_is_the_cheapest_cut(
 ) -> None:
     weights = (
         application.p_target * application.c_miss,
-        (1 - application.p_target) * (application.c_false_alarm),
+        (1 - application.p_target) * application.c_false_alarm,
     )
     cheapest = min(
         weights[0] * sum(score < cut for score in target) / len(target)

@@ -13,11 +13,11 @@ from scipy.stats import norm
 from harness.errors import ScoreError
 from harness.metrics.operating import false_alarm_rate_at, miss_rate_at
 
+from .normal import QUANTILES
+
 one_score = st.integers(-5, 5).map(float) | st.floats(-4, 4, width=32)
 scores = st.lists(one_score, min_size=1, max_size=30)
 rates = st.floats(0, 1) | st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0])
-
-QUANTILES = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
 
 
 def test_by_hand() -> None:

@@ -47,8 +47,8 @@ def test_trials_of_a_cell_share_its_weight() -> None:
     assert shared.equal_error_rates([[1], [5]]) == apart.equal_error_rates([[1], [5], [5], [1]])
 
 
+@settings(deadline=None, max_examples=300)
 @given(trials)
-@settings(max_examples=300)
 def test_equal_to_the_official_eer_of_repeated_trials(
     rows: list[tuple[float, bool, list[int]]],
 ) -> None:
@@ -72,6 +72,7 @@ def test_equal_on_a_list_as_large_as_the_official_ones(decimals: int) -> None:
     assert found.tolist() == expected
 
 
+@settings(deadline=None)
 @given(trials)
 def test_only_shares_of_weight_matter(rows: list[tuple[float, bool, list[int]]]) -> None:
     scores, target = [row[0] for row in rows], [row[1] for row in rows]

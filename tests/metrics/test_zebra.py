@@ -15,10 +15,10 @@ from harness.errors import ScoreError
 from harness.metrics.calibration import calibrate
 from harness.metrics.zebra import attainable, caution, individual, population, tag
 
+from .normal import QUANTILES
+
 one_score = st.integers(-5, 5).map(float) | st.floats(-4, 4, width=32)
 scores = st.lists(one_score, min_size=1, max_size=20)
-
-QUANTILES = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
 
 
 def integral(target: list[float], nontarget: list[float]) -> float:

@@ -107,6 +107,7 @@ def test_samples_are_drawn_and_told(
         (("team", "--image", "absent", "--speech", "."), 2, "'absent': No such image: absent"),
         (("team", "--image", "t", "--certificate", "c"), 64, "--certificate and --key belong"),
         (("team", "--image", "t", "--speech", ".", "--system", "A7"), 64, "no scores of the sys"),
+        (("team", "--image", "t", "--jobs", "2"), 64, "--jobs 2; give it with --batch"),
         (("team", "--batch", "b.yaml"), 64, "leave out SUBMISSION, --image, --models"),
         (("--batch", "absent.yaml"), 64, "absent.yaml: no such file"),
         (("--batch", "b.yaml"), 64, "b.yaml.reruns[0]: 'image' is missing"),

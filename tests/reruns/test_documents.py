@@ -17,6 +17,8 @@ from harness.cli.main import main
 from harness.errors import ConfigError
 from harness.metrics.agreement import agreement
 from harness.protocols.lists import Trial
+from harness.protocols.typed import build
+from harness.reruns import table
 from harness.reruns.document import certified_part, entry, failed_entry, schema, to_json
 from harness.reruns.model import REPETITION, Compared, Finding, Rerun, SystemRerun
 from harness.reruns.table import to_text
@@ -26,6 +28,8 @@ from harness.submissions.certificates.certificate import (
     sign,
     statement,
 )
+from harness.submissions.certificates.keys import load_signer
+from harness.submissions.certificates.predicate import CertifiedRerun
 from reruns.standin import DIGEST
 
 SIGNER = CryptoSigner(ed25519.Ed25519PrivateKey.from_private_bytes(bytes([1] * 32)))
@@ -65,9 +69,9 @@ def made(level: Any = "sample") -> Rerun:
     )
 
 
-def certificate_of(done: Rerun) -> bytes:
+def stated(done: Rerun) -> dict[str, Any]:
     (submission,) = done.verification.submissions
-    return sign(statement(done.verification, submission, None, [certified_part(done)]), SIGNER)
+    return statement(done.verification, submission, None, [certified_part(done)])
 
 
 def test_the_table() -> None:
@@ -136,17 +140,18 @@ def test_the_document_keeps_its_schema() -> None:
     assert not first["systems"][1]["repeatable"]
     assert (second["outcome"], second["message"]) == ("not checkable", "no such image")
     # Every field is described, so that none is added unseen.
-    for one, described in ((first, "reruns"), (first["systems"][1], "systems")):
-        properties = json.loads(schema())["properties"]["reruns"]["items"]["properties"]
-        known = (
-            properties if described == "reruns" else properties["systems"]["items"]["properties"]
-        )
-        assert set(one) == set(known)
+    described = json.loads(schema())["properties"]["reruns"]["items"]["properties"]
+    of_system = described["systems"]["items"]["properties"]
+    system = first["systems"][1]
+    assert set(first) == set(described)
+    assert set(system) == set(of_system)
+    for part in ("lists", "experiments"):
+        assert set(system[part][0]) == set(of_system[part]["items"]["properties"])
 
 
 def test_a_certificate_says_it_too() -> None:
     done = made()
-    found = open_certificate(certificate_of(done), SIGNER.public_key)
+    found = open_certificate(sign(stated(done), SIGNER), SIGNER.public_key)
     assert found["predicateType"] == "urn:anonymization-harness:verification:v2"
     assert found["predicate"]["reruns"] == [certified_part(done)]
     (part,) = certified(found).reruns
@@ -188,12 +193,8 @@ def test_a_version_has_its_own_fields_only(version: str) -> None:
 def test_cert_check_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = made("full")
     assert main(["cert", "keygen", str(tmp_path / "key")]) == 0
-    from harness.submissions.certificates.keys import load_signer
-
-    (submission,) = done.verification.submissions
-    content = statement(done.verification, submission, None, [certified_part(done)])
     path = tmp_path / "team.json"
-    path.write_bytes(sign(content, load_signer(tmp_path / "key.key")))
+    path.write_bytes(sign(stated(done), load_signer(tmp_path / "key.key")))
     capsys.readouterr()
     assert main(["cert", "check", str(path), "--key", str(tmp_path / "key.pub")]) == 0
     said = capsys.readouterr().out
@@ -203,16 +204,12 @@ def test_cert_check_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert ["image", DIGEST] in facts
     assert ["trials", "all"] in facts
     # What the table of the rerun shows, except what names paths.
-    table = to_text(done).partition("verification  refuted\n")[2].partition("\nfaults")[0]
-    assert table in said
+    shown = to_text(done).partition("verification  refuted\n")[2].partition("\nfaults")[0]
+    assert shown in said
     assert "someone" not in said
 
 
 def test_an_unknown_experiment_of_a_later_version_is_shown() -> None:
-    from harness.protocols.typed import build
-    from harness.reruns import table
-    from harness.submissions.certificates.predicate import CertifiedRerun
-
     part = build(CertifiedRerun, certified_part(made()), "test")
     one = replace(part.systems[0].experiments[0], experiment="half-moon")
     part = replace(part, systems=(replace(part.systems[0], experiments=(one,)),))

@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.anonymizers.base import Job
 from harness.contracts import speech
-from harness.contracts.anonymizer.exchange import COLUMNS, write_inputs
+from harness.contracts.anonymizer.exchange import COLUMNS, VERB, write_inputs
 from harness.contracts.clauses import Finding
 from harness.contracts.examination import Examination, Write, examined
 from harness.contracts.inputs import AUDIO, Circumstances, Held
@@ -30,7 +30,6 @@ CHECKED = (
     *("A3", "A4", "A5", "A6", "A7", "A8", "A9", "A10", "A11"),
 )
 FENCE = Fence(seconds=300.0, file=64, output=256, log=1)
-VERB = "anonymize"
 SEED, OTHER_SEED = 1, 2
 CIRCUMSTANCES, OTHER_CIRCUMSTANCES = (
     Circumstances(),

@@ -30,6 +30,7 @@ from harness.contracts.inputs import (
 )
 from harness.errors import ListError
 
+VERB = "anonymize"
 REQUIRED = ("utterance", "path", "seed")
 COLUMNS = (*REQUIRED, "alpha")
 SPEAKER = "speaker"

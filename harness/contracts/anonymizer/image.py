@@ -18,17 +18,15 @@ from typing import Any, ClassVar
 
 from harness.anonymizers.base import Anonymizer, Device, Job, Level, Source
 from harness.contracts.allowance import allowance
-from harness.contracts.anonymizer.exchange import write_inputs
-from harness.contracts.events import Hearing
+from harness.contracts.anonymizer.exchange import VERB, write_inputs
 from harness.contracts.inputs import AUDIO, Circumstances, Held, Sound
 from harness.contracts.naming import require_digest
 from harness.contracts.wav import read_wav
+from harness.contracts.working import run_image
 from harness.corpora.store import Samples
 from harness.errors import ContainerError
-from harness.runtime.containers.running import run
 from harness.runtime.events import Events
 
-VERB = "anonymize"
 # Of the speech given. A5 allows a tenth more, or a tenth of a second.
 OUTPUT_SHARE = 2
 
@@ -76,7 +74,6 @@ class ImageAnonymizer:
         Raises ContainerError when the image fails or leaves other files than those asked for. What
         is no speech raises AudioError when it is read.
         """
-        hearing = Hearing(self.image, events)
         # A killed run may have left something.
         shutil.rmtree(work, ignore_errors=True)
         try:
@@ -87,21 +84,20 @@ class ImageAnonymizer:
                 Circumstances(threads=threads, device=device),
             )
             given = sum(path.stat().st_size for path in inputs[AUDIO].iterdir())
-            outcome = run(
+            run_image(
                 self.image,
-                [VERB],
-                inputs=inputs,
-                output=work / "out",
+                VERB,
+                inputs,
+                work / "out",
                 fence=allowance(
                     utterances=len(speech),
                     output=OUTPUT_SHARE * given,
                     files=len(speech),
                     cpus=threads,
                 ),
-                gpus=device == "cuda",
-                hear=hearing,
+                device=device,
+                events=events,
             )
-            hearing.require(outcome)
             yield self._made(work / "out", [job for job, _ in speech])
         finally:
             shutil.rmtree(work, ignore_errors=True)

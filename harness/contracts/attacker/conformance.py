@@ -21,10 +21,12 @@ from harness.contracts.attacker import tiny
 from harness.contracts.attacker.exchange import (
     ENROLMENTS,
     MODEL,
-    SCORES,
+    SCORE,
+    TRAIN,
     TRAINING,
     TRIALS,
-    read_scores,
+    model_fault,
+    read_output,
     write_scoring,
     write_training,
 )
@@ -33,8 +35,7 @@ from harness.contracts.examination import Change, Examination, Write, examined, 
 from harness.contracts.inputs import Circumstances
 from harness.errors import ScoreError
 from harness.metrics.agreement import NOISE_SHARE, shares
-from harness.runtime.containers.fence import Fence, shown
-from harness.runtime.events import FILE_NAME
+from harness.runtime.containers.fence import Fence
 from harness.runtime.files import folder_fingerprint
 
 # Clauses that are checked, in the order of the document.
@@ -44,7 +45,6 @@ CHECKED = (
 )
 OF_TRAINING = ("T2", "T3", "T4")
 FENCE = Fence(seconds=300.0, file=512, output=1024, log=1)
-TRAIN, SCORE = "train", "score"
 SEED = 1
 OTHER_THREADS = 2
 
@@ -144,13 +144,8 @@ class _Conformance:
         output = self.examination.good(TRAIN, self._training(), clause, change)
         if output is None:
             return None
-        fault = _further(output, MODEL)
-        names = {path.name for path in (output / MODEL).rglob("*") if path.is_file()}
-        if not names:
-            fault = f"nothing is in /out/{MODEL}"
-        elif FILE_NAME in names:
-            fault = f"/out/{MODEL} holds a file {FILE_NAME}"
-        return output / MODEL if self.findings.check(clause or "T2", fault) else None
+        kept = self.findings.check(clause or "T2", model_fault(output))
+        return output / MODEL if kept else None
 
     def _score(
         self,
@@ -169,11 +164,12 @@ class _Conformance:
         if output is None:
             return None
         try:
-            scores = read_scores(output / SCORES, asked.pairs)
+            scores = read_output(output, asked.pairs)
         except ScoreError as error:
             self.findings.check(clause or "S4", f"{error.where}: {error.what}")
             return None
-        return scores if self.findings.check(clause or "S4", _further(output, SCORES)) else None
+        self.findings.check(clause or "S4", None)
+        return scores
 
     def _training(self) -> Write:
         sounds, speakers = tiny.training()
@@ -220,8 +216,3 @@ class _Conformance:
         if folder_fingerprint(other) == folder_fingerprint(model):
             return self.findings.check(clause, None)
         return self._same(clause, how, first, self._score(self._asked, other, clause))
-
-
-def _further(output: Path, wanted: str) -> str | None:
-    further = sorted(path.name for path in output.iterdir() if path.name != wanted)
-    return f"/out/{shown(further[0])} stands beside /out/{wanted}" if further else None

@@ -39,8 +39,11 @@ from harness.contracts.inputs import (
     write_speech,
 )
 from harness.errors import DataError, ListError, ScoreError
+from harness.runtime.containers.fence import shown
+from harness.runtime.events import FILE_NAME
 from harness.runtime.files import disk_errors, write_text
 
+TRAIN, SCORE = "train", "score"
 TRAINING, MODEL, ENROLMENTS, TRIALS = "train", "model", "enrolments", "trials"
 PAIRS, SCORES = "pairs.tsv", "scores.tsv"
 SPOKEN, LABELLED = ("utterance", "path"), ("utterance", "path", "speaker")
@@ -217,6 +220,33 @@ def read_scores(path: Path, pairs: Sequence[Pair]) -> npt.NDArray[np.float32]:
     if missing:
         raise ScoreError(f"{missing} of {len(pairs)} pairs have no score", where=path.name, fix=FIX)
     return scores
+
+
+def read_output(output: Path, pairs: Sequence[Pair]) -> npt.NDArray[np.float32]:
+    """The scores in the folder that `score` left, see `read_scores`.
+
+    Raises ScoreError as it does, and for anything beside the scores.
+    """
+    fault = _beside(output, SCORES)
+    if fault is not None:
+        raise ScoreError(fault, where=SCORES, fix=FIX)
+    return read_scores(output / SCORES, pairs)
+
+
+def model_fault(output: Path) -> str | None:
+    """What is wrong with the folder that `train` left, None if nothing is (clause T2)."""
+    names = {path.name for path in (output / MODEL).rglob("*") if path.is_file()}
+    if not names:
+        return f"nothing is in /out/{MODEL}"
+    if FILE_NAME in names:
+        # Runs of the MLflow store are made from such files.
+        return f"/out/{MODEL} holds a file {FILE_NAME}, a name that is the host's"
+    return _beside(output, MODEL)
+
+
+def _beside(output: Path, wanted: str) -> str | None:
+    further = sorted(path.name for path in output.iterdir() if path.name != wanted)
+    return f"/out/{shown(further[0])} stands beside /out/{wanted}" if further else None
 
 
 def _score(text: str, where: str) -> np.float32:

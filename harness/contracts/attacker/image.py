@@ -22,75 +22,25 @@ from harness.contracts.allowance import allowance, spare_disk
 from harness.contracts.attacker.exchange import (
     LINE_BYTES,
     MODEL,
-    SCORES,
-    read_scores,
+    SCORE,
+    TRAIN,
+    model_fault,
+    read_output,
     write_scoring,
     write_training,
 )
-from harness.contracts.events import Hearing
 from harness.contracts.inputs import Circumstances, Sound
 from harness.contracts.naming import require_digest
 from harness.contracts.wav import BYTES
+from harness.contracts.working import run_image
 from harness.corpora.opaque import Speech
 from harness.errors import ContainerError, ScoreError
 from harness.runtime.containers.fence import Fence
-from harness.runtime.containers.running import run
-from harness.runtime.events import FILE_NAME, Events
+from harness.runtime.events import Events
 from harness.runtime.files import require_space
 
-TRAIN, SCORE = "train", "score"
 # Of a model and of the checkpoints on the way to it.
 MOST_FILES = 10_000
-
-
-def train(
-    image: str,
-    model: Path,
-    sounds: Mapping[str, Sound],
-    speakers: Mapping[str, str],
-    *,
-    work: Path,
-    parameters: Mapping[str, Any],
-    circumstances: Circumstances,
-    fence: Fence,
-    events: Events | None = None,
-) -> None:
-    """Train an attacker's image on labelled speech; its model fills the folder `model`.
-
-    work: folder of its own, on the file system of `model`; nothing is left there. Raises
-    ContainerError when the image fails or leaves no model. See `write_training`.
-    """
-    hearing = Hearing(image, events)
-    # A killed run may have left something here, and in the model.
-    for folder in (work, model):
-        shutil.rmtree(folder, ignore_errors=True)
-    try:
-        outcome = run(
-            image,
-            [TRAIN],
-            inputs=write_training(work / "in", sounds, speakers, parameters, circumstances),
-            output=work / "out",
-            fence=fence,
-            gpus=circumstances.device == "cuda",
-            hear=hearing,
-        )
-        hearing.require(outcome)
-        _require_model(image, work / "out")
-        (work / "out" / MODEL).rename(model)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-
-
-def _require_model(image: str, output: Path) -> None:
-    files = [path.relative_to(output) for path in output.rglob("*") if path.is_file()]
-    if not files or {path.parts[0] for path in files} != {MODEL} or Path(MODEL) in files:
-        fault = "left something else than a model"
-    elif any(path.name == FILE_NAME for path in files):
-        # Runs of the MLflow store are made from such files.
-        fault = f"left a file {FILE_NAME} in its model, a name that is the host's"
-    else:
-        return
-    raise ContainerError(fault, where=image, fix="fill /out/model, and nothing else (clause T2)")
 
 
 def score(
@@ -109,29 +59,22 @@ def score(
 
     Raises ContainerError when the image fails or leaves what are no scores of these pairs.
     """
-    hearing = Hearing(image, events)
     with tempfile.TemporaryDirectory() as scratch:
         inputs = write_scoring(
             Path(scratch, "in"), model, sounds, enrolments, pairs, parameters, circumstances
         )
         output = Path(scratch, "out")
-        outcome = run(
+        run_image(
             image,
-            [SCORE],
-            inputs=inputs,
-            output=output,
+            SCORE,
+            inputs,
+            output,
             fence=fence,
-            gpus=circumstances.device == "cuda",
-            hear=hearing,
+            device=circumstances.device,
+            events=events,
         )
-        hearing.require(outcome)
-        further = sorted({path.name for path in output.iterdir()} - {SCORES})
-        if further:
-            raise ContainerError(
-                f"left /out/{further[0]}", where=image, fix="leave the scores alone (clause S4)"
-            )
         try:
-            return read_scores(output / SCORES, pairs)
+            return read_output(output, pairs)
         except ScoreError as error:
             raise ContainerError(
                 f"left no scores of these pairs ({error})", where=image, fix="mend the image"
@@ -164,21 +107,40 @@ class ImageAttacker:
     ) -> None:
         """See `Attacker.train`; a run that was killed begins anew.
 
-        Raises ResourceError before any work when the disk is too small for the speech.
+        Raises ContainerError when the image fails or leaves no model, and ResourceError before any
+        work when the disk is too small for the speech.
         """
-        samples = sum(recording.samples for recording in speech.recordings.values())
-        require_space(work, BYTES * samples)
-        train(
-            self.image,
-            model,
-            speech.recordings,
-            speech.speakers,
-            work=work / "container",
-            parameters=self.parameters,
-            circumstances=Circumstances(machine.threads, machine.device, seed),
-            fence=allowance(utterances=len(speech), output=spare_disk(), files=MOST_FILES),
-            events=events,
-        )
+        require_space(work, BYTES * sum(one.samples for one in speech.recordings.values()))
+        folder = work / "container"
+        # A killed run may have left something here, and in the model.
+        for leftover in (folder, model):
+            shutil.rmtree(leftover, ignore_errors=True)
+        try:
+            run_image(
+                self.image,
+                TRAIN,
+                write_training(
+                    folder / "in",
+                    speech.recordings,
+                    speech.speakers,
+                    self.parameters,
+                    Circumstances(machine.threads, machine.device, seed),
+                ),
+                folder / "out",
+                fence=allowance(utterances=len(speech), output=spare_disk(), files=MOST_FILES),
+                device=machine.device,
+                events=events,
+            )
+            fault = model_fault(folder / "out")
+            if fault is not None:
+                raise ContainerError(
+                    f"left something else than a model: {fault}",
+                    where=self.image,
+                    fix="fill /out/model, and nothing else (clause T2)",
+                )
+            (folder / "out" / MODEL).rename(model)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def score(
         self,

@@ -6,10 +6,8 @@ default seccomp profile and a user that is not root. It reads what is mounted be
 dies: a keeper process outlives the caller by what it takes to remove container and folder.
 
 Limits that the kernel holds are exact: memory, processes, CPU, open files, size of a file, of
-`/tmp` and of `/dev/shm`. Time, the log, and the size and number of files in `/out` are watched: a
-container may exceed them by what it does in WATCH_SECONDS and in the engine's time to kill it, half
-a second together. What hides from the watch (a deleted file kept open by tricks) ends where the
-disk has DISK_RESERVE left. What the container leaves is read as hostile.
+`/tmp` and of `/dev/shm`. The others are watched, and may be exceeded a little: see `watching`. What
+the container leaves is read as hostile.
 
 Two things a program can learn. The host's path of each input (`/proc/self/mountinfo`): folders
 whose path tells a label or a name must not be mounted. And that its image ran before: which pages
