@@ -20,8 +20,9 @@ import pytest
 from reruns import spoken
 
 from containers.conftest import BASE, docker, leftovers
+from harness.attackers.base import Machine
 from harness.cli.main import main
-from harness.contracts.attacker import image as attacker
+from harness.contracts.attacker.image import ImageAttacker
 from harness.contracts.inputs import Circumstances
 from harness.corpora.benchmark import Folders, gather, trial_texts
 from harness.corpora.importing import Recording, import_utterances
@@ -31,7 +32,9 @@ from harness.protocols import protocol
 from harness.protocols.lists import Trial
 from harness.reruns.experiments import EXPERIMENTS
 from harness.reruns.scoring import Bench, Image
+from harness.runtime.containers.engine import image_digest
 from harness.runtime.containers.fence import Fence
+from harness.runtime.events import Events
 from harness.runtime.pool import Pool
 
 pytestmark = pytest.mark.containers
@@ -93,16 +96,10 @@ def trained(image: str, model: Path, corpus: Corpus, parameters: Mapping[str, An
         opaque_ids(corpus.manifest["utterance"], "u", 1),
         opaque_ids(corpus.manifest["speaker"], "s", 2),
     )
-    model.parent.mkdir(parents=True, exist_ok=True)
-    attacker.train(
-        image,
-        model,
-        known.recordings,
-        known.speakers,
-        work=model.with_name(f"{model.name}.work"),
-        parameters=parameters,
-        circumstances=Circumstances(threads=2),
-        fence=LIMITS,
+    work = model.with_name(f"{model.name}.work")
+    work.mkdir(parents=True)
+    ImageAttacker(image_digest(image), dict(parameters)).train(
+        known, model, seed=0, work=work, machine=Machine(2, "cpu"), events=Events()
     )
 
 
