@@ -31,7 +31,8 @@ MAY = {
         *("submissions", "contracts", "attackers", "corpora"),
         *("metrics", "runtime", "protocols", "errors"),
     },
-    "reports": {"submissions", "metrics", "protocols", "runtime.files", "errors"},
+    "ranking": {"submissions", "metrics", "protocols", "runtime.files", "errors"},
+    "reports": {"ranking", "submissions", "metrics", "protocols", "runtime.files", "errors"},
     "pipeline": set(),
     "cli": set(),
 }
@@ -44,7 +45,10 @@ OWN = {
     "numba": "anonymizers",
     "securesystemslib": "submissions",
 }
-LIGHT = ("protocols", "metrics", "submissions", "reports", "corpora", "runtime", "errors")
+LIGHT = (
+    *("protocols", "metrics", "submissions", "ranking"),
+    *("reports", "corpora", "runtime", "errors"),
+)
 
 
 def room(path: Path) -> str:
