@@ -1,0 +1,1 @@
+"""Anonymizers ranked by what was measured of them, within minimums of privacy."""
