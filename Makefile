@@ -17,7 +17,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 COMPOSE = $(if $(shell docker compose version 2>/dev/null),docker compose,docker-compose) --project-name harness --file docker/compose.yaml
 COMPILE := uv pip compile --quiet --generate-hashes --python-version 3.11 $(UPGRADE)
 
-.PHONY: help repro doctor ui test test-containers images up down lint .venv lock demo-clean clean
+.PHONY: help repro doctor ui test test-browser test-containers images up down lint .venv lock demo-clean clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[.a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -37,6 +37,9 @@ ui: $(READY)  ## show the runs in the MLflow UI on 127.0.0.1, port 5000 (PORT=)
 
 test: $(READY)  ## run the whole suite: style and types, the torch-free part alone, everything
 	$(BIN)/tox run
+
+test-browser: $(READY)  ## what needs a browser: installs Chromium (as root), opens the report in it
+	PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/browser/run.sh
 
 test-containers: $(READY)  ## what needs Docker: installs, starts and builds it offline (as root)
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh docker/test.sh

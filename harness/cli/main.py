@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from harness import __version__
 from harness.cli import (
     cert,
+    compare,
     conformance,
     contract,
     corpus,
@@ -18,6 +19,8 @@ from harness.cli import (
     doctor,
     eer,
     pack,
+    rank,
+    report,
     rerun,
     stage,
     track,
@@ -40,8 +43,8 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"harness {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in (
-        *(stage, corpus, verify, rerun, pack, eer, cert, track, difflock, doctor),
-        *(conformance, contract),
+        *(stage, corpus, verify, rank, report, rerun, pack, eer, cert, track, compare),
+        *(difflock, doctor, conformance, contract),
     ):
         module.register(commands)
     return top

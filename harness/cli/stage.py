@@ -18,6 +18,7 @@ def register(commands: Any) -> None:
         ("score", run_arguments, "score all lists and scenarios of one system"),
         ("evaluate", run_arguments, "EERs from score files"),
         ("compare", (), "the benchmark's tables"),
+        ("report", (), "the benchmark's page, with its pictures"),
         ("verify", (), "every submission of the inbox"),
     ):
         stage = stages.add_parser(name, help=text)

@@ -233,7 +233,7 @@ def _tracker() -> Any:
     """
     import tempfile
 
-    from harness.pipeline.verify import record
+    from harness.pipeline.verify import log, write_report
     from harness.runtime.parameters import load
 
     tracking = load().tracking
@@ -241,8 +241,9 @@ def _tracker() -> Any:
     def track(verification: Verification) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for number, submission in enumerate(verification.submissions):
-                problems = record(verification, submission, Path(folder, str(number)), tracking)
-                for problem in problems:
+                report = Path(folder, str(number))
+                write_report(verification, submission, report)
+                for problem in log(report, tracking):
                     tell(f"harness verify: tracking: {problem}")
 
     return track

@@ -64,8 +64,9 @@ def eer_intervals(
 ) -> EerIntervals:
     """The EER of each list and the average of all, from the same draws.
 
-    lists: both speakers of each trial. attacker: for each list the scores, shape (n_trials,).
-    weights: of the lists in the average, equal unless given.
+    lists: both speakers of each trial. attacker: for each list the scores, shape (n_trials,) or
+    (n_trainings, n_trials): then of the mean EER of these trainings, and what training again would
+    change is not in it. weights: of the lists in the average, equal unless given.
     Raises ScoreError for scores that the official EER refuses, ConfigError for weights that
     give no mean.
     """

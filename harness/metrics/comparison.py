@@ -1,10 +1,12 @@
 """Is one attacker stronger than another, or did other speakers only happen to be drawn?
 
 Two attackers are compared on the same trials and in the same resamples, so that what is hard for
-both cancels. The noise of training a second time is a further component where it is known: an
-attacker trained again on the same data moves by one to two points of EER, which no resample of
-trials shows. The test errs on the careful side: of two attackers that are equal over all speakers,
-0 to 2 of 100 simulated pairs are told apart at a level of 95 % (`benchmarks/coverage.py`).
+both cancels. The noise of training is a further component, which no resample of trials shows: an
+attacker trained again on the same data moves by one to two points of EER. Of an attacker with
+several trainings it is known, from how these differ. Of one with a single training it is not, and
+then a difference that is told apart is one of two trainings, not of two attackers. The test errs on
+the careful side: of two attackers that are equal over all speakers, 0 to 2 of 100 simulated pairs
+are told apart at a level of 95 % (`benchmarks/coverage.py`).
 
 Conventions as in `harness.metrics.resampling`; a difference is first minus second, so that it is
 negative where the first attacker is the stronger.
@@ -15,16 +17,17 @@ multiple test procedure", Scandinavian Journal of Statistics 6, 1979.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.errors import ScoreError
 from harness.metrics.bootstrap import Interval, percentile_interval, too_few_speakers
 from harness.metrics.draws import Pairs
 from harness.metrics.resampling import (
+    ROUNDING,
     SAMPLING,
     Attacker,
     Sampling,
@@ -41,12 +44,12 @@ Floats = npt.NDArray[np.float64]
 class SeedSpread:
     """How an attacker's EER, or average of EERs, varies from training to training.
 
-    mean, deviation: fractions; the deviation of one training (n - 1 in the denominator).
-    trainings: their number, at least 2.
+    mean, deviation: fractions; the deviation of one training (n - 1 in the denominator), None where
+    there is only one. trainings: their number.
     """
 
     mean: float
-    deviation: float
+    deviation: float | None
     trainings: int
 
 
@@ -54,11 +57,15 @@ class SeedSpread:
 class Comparison:
     """First minus second.
 
-    difference: of their mean EERs. p_value: two-sided, None where there is no interval.
+    difference: of their mean EERs. p_value: two-sided, None where there is no interval. first,
+    second: each attacker over its trainings; where one has no deviation, the noise of its training
+    is not in the interval.
     """
 
     difference: Interval
     p_value: float | None
+    first: SeedSpread
+    second: SeedSpread
 
 
 def compare(
@@ -68,25 +75,26 @@ def compare(
     *,
     weights: Sequence[float] | None = None,
     sampling: Sampling = SAMPLING,
-    spreads: tuple[SeedSpread | None, SeedSpread | None] = (None, None),
 ) -> Comparison:
-    """The difference of two attackers' mean EERs, whose scores are each of one training.
+    """The difference of two attackers' mean EERs, each of one training or of several.
 
-    lists, first, second, weights: as in `harness.metrics.bootstrap`. spreads: of either attacker
-    over its trainings. Such a deviation is itself an estimate, so that what is added to the draws
-    follows Student's t: of two trainings it is of little use.
+    lists, first, second, weights: as in `harness.metrics.bootstrap`. A mean of k trainings has 1/√k
+    of the deviation of one, which is itself an estimate: what is added to the draws follows
+    Student's t with k - 1 degrees of freedom. Of two trainings it is wide.
     Raises ScoreError for scores that the official EER refuses, ConfigError for weights that
     give no mean.
     """
     averages = resample(lists, [first, second], sampling).averages(weights)
     drawn = averages.drawn[:, 0] - averages.drawn[:, 1]
+    spreads = [seed_spread(lists, attacker, weights=weights) for attacker in (first, second)]
     for position, spread in enumerate(spreads):
-        if spread is not None:
+        if spread.deviation is not None:
             generator = np.random.default_rng([sampling.seed, position])
-            drawn += spread.deviation * generator.standard_t(spread.trainings - 1, len(drawn))
+            noise = generator.standard_t(spread.trainings - 1, len(drawn))
+            drawn += spread.deviation / math.sqrt(spread.trainings) * noise
     observed = float(averages.observed[0] - averages.observed[1])
     difference = percentile_interval(observed, drawn, sampling.level, too_few_speakers(averages))
-    return Comparison(difference, None if difference.reason else p_value(drawn))
+    return Comparison(difference, None if difference.reason else p_value(drawn), *spreads)
 
 
 def p_value(drawn: npt.ArrayLike) -> float:
@@ -113,20 +121,22 @@ def holm(p_values: npt.ArrayLike) -> Floats:
     return adjusted
 
 
+def fewest_draws(comparisons: int, level: float) -> int:
+    """From how many draws on one of so many comparisons can be told from no difference.
+
+    With fewer, no p-value is at most 1 - level after Holm's adjustment. level: a fraction.
+    """
+    return math.ceil(2 * comparisons / (1 - level + ROUNDING)) - 1
+
+
 def seed_spread(
-    lists: Sequence[Pairs],
-    trainings: Sequence[Attacker],
-    *,
-    weights: Sequence[float] | None = None,
+    lists: Sequence[Pairs], attacker: Attacker, *, weights: Sequence[float] | None = None
 ) -> SeedSpread:
     """How one attacker's mean EER varies when it is trained again with other seeds.
 
-    trainings: the scores of each training on each list. Raises ScoreError for fewer than two.
+    lists, attacker, weights: as in `harness.metrics.bootstrap`. Raises as `compare` does.
     """
-    if len(trainings) < 2:
-        raise ScoreError(
-            f"{len(trainings)} training shows no spread", fix="train with at least two seeds"
-        )
-    eers = np.array([[eer.rate for eer in official_eers(lists, scores)] for scores in trainings])
-    means = mean_by_share(eers, shares_of(weights, len(lists)))
-    return SeedSpread(float(means.mean()), float(means.std(ddof=1)), len(trainings))
+    eers = np.array([[eer.rate for eer in row] for row in official_eers(lists, attacker)])
+    means = mean_by_share(eers.T, shares_of(weights, len(lists)))
+    deviation = float(means.std(ddof=1)) if len(means) > 1 else None
+    return SeedSpread(float(means.mean()), deviation, len(means))

@@ -60,3 +60,15 @@ def linkability(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
     parts = np.zeros(bins)
     parts[seen] = of_target[seen] * told[seen] / (of_target[seen] + of_nontarget[seen])
     return float(parts.sum() - (parts[0] + parts[-1]) / 2)
+
+
+def caution(n_target: int, n_nontarget: int) -> str:
+    """What to print beside D_sys of a list of that size: what scores without information give.
+
+    From normally distributed scores, 300 simulated lists of each of several sizes.
+    """
+    return (
+        f"D_sys of {n_target:,} targets and {n_nontarget:,} nontargets is above 0 whatever the "
+        "scores: without any information they give about 0.06 on lists of 60 to 700 targets, and "
+        "one list in twenty gives 0.07 (700 targets) to 0.10 (60)."
+    )

@@ -16,12 +16,10 @@ from functools import partial
 
 import numpy.typing as npt
 
-from harness.metrics import zebra
+from harness.metrics import linkability, operating, zebra
 from harness.metrics.cllr import cllr, min_cllr
 from harness.metrics.dcf import Application, actual_dcf, min_dcf
 from harness.metrics.estimators import ESTIMATORS, PHRASES
-from harness.metrics.linkability import FEWEST_TARGETS, linkability
-from harness.metrics.operating import false_alarm_rate_at, miss_rate_at
 
 # The first operating point of NIST's evaluation of 2016.
 P_TARGET = 0.01
@@ -42,13 +40,18 @@ class Needs(Enum):
     RATIOS = "natural log-likelihood ratios"
 
 
+def _no_caution(n_target: int, n_nontarget: int) -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class Measure:
     """One number of (target, nontarget), shapes (n_target,) and (n_nontarget,).
 
     unit: "fraction" (from 0 to 1), "bit", "log10" (of a likelihood ratio), or "cost" (1 for
     decisions made without scores). fewest_targets: with fewer the function raises ScoreError, as it
-    does for whatever the EER refuses.
+    does for whatever the EER refuses. caution: what to print beside the number, by the numbers of
+    targets and nontargets; None where there is nothing to say.
     """
 
     title: str
@@ -57,14 +60,23 @@ class Measure:
     direction: Direction
     needs: Needs
     fewest_targets: int = 1
+    caution: Callable[[int, int], str | None] = _no_caution
 
 
 def _miss_rate(rate: float, target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
-    return miss_rate_at(target, nontarget, rate).miss_rate
+    return operating.miss_rate_at(target, nontarget, rate).miss_rate
+
+
+def _of_false_alarms(rate: float, n_target: int, n_nontarget: int) -> str | None:
+    return operating.caution("false alarm", rate, n_nontarget)
 
 
 def _false_alarm_rate(rate: float, target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
-    return false_alarm_rate_at(target, nontarget, rate).false_alarm_rate
+    return operating.false_alarm_rate_at(target, nontarget, rate).false_alarm_rate
+
+
+def _of_misses(rate: float, n_target: int, n_nontarget: int) -> str | None:
+    return operating.caution("miss", rate, n_target)
 
 
 _HIGHER, _LOWER = Direction.HIGHER, Direction.LOWER
@@ -80,6 +92,7 @@ MEASURES: dict[str, Measure] = {
         "fraction",
         _HIGHER,
         Needs.ORDER,
+        caution=partial(_of_false_alarms, 0.01),
     ),
     "miss-at-0.1": Measure(
         "miss rate at 0.1 % false alarms",
@@ -87,6 +100,7 @@ MEASURES: dict[str, Measure] = {
         "fraction",
         _HIGHER,
         Needs.ORDER,
+        caution=partial(_of_false_alarms, 0.001),
     ),
     "false-alarm-at-1": Measure(
         "false-alarm rate at 1 % misses",
@@ -94,6 +108,7 @@ MEASURES: dict[str, Measure] = {
         "fraction",
         _HIGHER,
         Needs.ORDER,
+        caution=partial(_of_misses, 0.01),
     ),
     "min-dcf": Measure(
         f"minimum detection cost at a prior of {P_TARGET:g}",
@@ -112,12 +127,23 @@ MEASURES: dict[str, Measure] = {
     "min-cllr": Measure("min Cllr", min_cllr, "bit", _HIGHER, Needs.ORDER),
     "cllr": Measure("actual Cllr", cllr, "bit", _HIGHER, Needs.RATIOS),
     "linkability": Measure(
-        "linkability D_sys", linkability, "fraction", _LOWER, Needs.SCALE, FEWEST_TARGETS
+        "linkability D_sys",
+        linkability.linkability,
+        "fraction",
+        _LOWER,
+        Needs.SCALE,
+        linkability.FEWEST_TARGETS,
+        linkability.caution,
     ),
     "zebra-population": Measure(
         "ZEBRA, expected disclosure", zebra.population, "bit", _LOWER, Needs.ORDER
     ),
     "zebra-individual": Measure(
-        "ZEBRA, worst-case disclosure", zebra.individual, "log10", _LOWER, Needs.ORDER
+        "ZEBRA, worst-case disclosure",
+        zebra.individual,
+        "log10",
+        _LOWER,
+        Needs.ORDER,
+        caution=zebra.caution,
     ),
 }

@@ -45,13 +45,18 @@ class OperatingPoint:
     @property
     def caution(self) -> str | None:
         """What to print beside the point when the limit allows fewer than FEWEST_ERRORS errors."""
-        allowed = self.limit * self.trials
-        if allowed >= FEWEST_ERRORS:
-            return None
-        return (
-            f"A {self.held} rate of {100 * self.limit:g} % of {self.trials:,} trials allows "
-            f"{allowed:.1f} errors: fewer than {FEWEST_ERRORS}, so that a few trials decide it."
-        )
+        return caution(self.held, self.limit, self.trials)
+
+
+def caution(held: str, limit: float, trials: int) -> str | None:
+    """`OperatingPoint.caution`, of what is known before there is a score."""
+    allowed = limit * trials
+    if allowed >= FEWEST_ERRORS:
+        return None
+    return (
+        f"A {held} rate of {100 * limit:g} % of {trials:,} trials allows {allowed:.1f} errors: "
+        f"fewer than {FEWEST_ERRORS}, so that a few trials decide it."
+    )
 
 
 def miss_rate_at(

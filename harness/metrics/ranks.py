@@ -2,7 +2,8 @@
 
 All attackers are scored on the same trials and resampled in the same draws. Lower EER is the
 stronger attacker and the better rank; equal EERs share the better rank. An attacker whose scores
-are missing has no rank: it is never first, nor is it last.
+are missing has no rank: it is never first, nor is it last. Of several trainings the mean of their
+EERs counts; what training again would change is in no rank and no tier.
 
 Conventions as in `harness.metrics.resampling`.
 Source: Goldstein and Spiegelhalter, "League tables and their limitations", JRSS A 159, 1996
@@ -11,9 +12,8 @@ Source: Goldstein and Spiegelhalter, "League tables and their limitations", JRSS
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from harness.metrics.bootstrap import (
     percentile_interval,
     too_few_speakers,
 )
-from harness.metrics.comparison import holm, p_value
+from harness.metrics.comparison import fewest_draws, holm, p_value
 from harness.metrics.draws import Pairs
 from harness.metrics.resampling import ROUNDING, SAMPLING, Attacker, Averages, Sampling, resample
 
@@ -42,11 +42,12 @@ class Place:
     """Of one attacker.
 
     eer: its mean EER. rank: an interval whose estimate is the rank observed, from 1; the ends are
-    whole numbers too. tier: from 1; None where the lists have too few speakers to tell.
+    whole numbers too; None for one that is not ranked. tier: from 1; None where it is not ranked,
+    or the lists have too few speakers to tell.
     """
 
     eer: Interval
-    rank: Interval
+    rank: Interval | None
     tier: int | None
 
 
@@ -68,13 +69,15 @@ def leaderboard(
     lists: Sequence[Pairs],
     attackers: Sequence[Attacker | None],
     *,
+    ranked: Sequence[bool] | None = None,
     weights: Sequence[float] | None = None,
     sampling: Sampling = SAMPLING,
 ) -> Leaderboard:
     """Ranks of attackers with intervals, tiers, and the EER of the strongest.
 
     lists, weights: as in `harness.metrics.bootstrap`. attackers: the scores of each on each list,
-    None for one that lacks any.
+    of one training or several; None for one that lacks any. ranked: which of them compete, None for
+    all; the others take no place from these, and may be the strongest all the same.
     Raises ScoreError where no attacker has scores, or for scores that the official EER refuses;
     ConfigError for weights that give no mean, or draws too few to tell so many attackers apart.
     """
@@ -85,17 +88,37 @@ def leaderboard(
         weights
     )
     level = sampling.level
-    reason = too_few_speakers(averages)
-    tiers = [None] * len(present) if reason else tiers_of(averages, level)
-    ranks, drawn_ranks = ranks_of(averages.observed), ranks_of(averages.drawn)
+    competing = [one for one, position in enumerate(present) if ranked is None or ranked[position]]
+    standing = _standing(averages, competing, level)
     places: list[Place | None] = [None] * len(attackers)
     for one, position in enumerate(present):
-        places[position] = Place(
-            eer=interval_of(averages, one, level),
-            rank=percentile_interval(float(ranks[one]), drawn_ranks[:, one], level, reason),
-            tier=tiers[one],
-        )
+        rank, tier = standing.get(one, (None, None))
+        places[position] = Place(interval_of(averages, one, level), rank, tier)
     return Leaderboard(tuple(places), interval_of(strongest_of(averages), 0, level))
+
+
+def _standing(
+    averages: Averages, competing: Sequence[int], level: float
+) -> dict[int, tuple[Interval, int | None]]:
+    """Rank and tier, by the position, of those attackers that compete."""
+    if not competing:
+        return {}
+    among = replace(
+        averages,
+        observed=averages.observed[competing],
+        drawn=averages.drawn[:, competing],
+        missed_speakers=averages.missed_speakers[competing],
+    )
+    reason = too_few_speakers(among)
+    tiers = [None] * len(competing) if reason else tiers_of(among, level)
+    ranks, drawn = ranks_of(among.observed), ranks_of(among.drawn)
+    return {
+        one: (
+            percentile_interval(float(ranks[place]), drawn[:, place], level, reason),
+            tiers[place],
+        )
+        for place, one in enumerate(competing)
+    }
 
 
 def ranks_of(eers: Floats) -> Integers:
@@ -116,12 +139,12 @@ def tiers_of(averages: Averages, level: float) -> list[int]:
     Raises ConfigError where the draws are too few for any p-value to be low enough.
     """
     n_draws, n_attackers = averages.drawn.shape
-    allowed = 1 - level + ROUNDING
-    if (n_attackers - 1) * 2 / (n_draws + 1) > allowed:
+    fewest = fewest_draws(n_attackers - 1, level)
+    if n_draws < fewest:
         raise ConfigError(
             f"{n_draws} draws cannot tell {n_attackers} attackers apart",
             where="draws",
-            fix=f"draw {math.ceil(2 * (n_attackers - 1) / allowed)} times or more",
+            fix=f"draw {fewest} times or more",
         )
     tiers = [0] * n_attackers
     rest = np.argsort(averages.observed, kind="stable")
@@ -132,7 +155,7 @@ def tiers_of(averages: Averages, level: float) -> list[int]:
         differences = averages.drawn[:, rest] - averages.drawn[:, [best]]
         adjusted = np.r_[1.0, holm([p_value(column) for column in differences.T[1:]])]
         tied = ranks_of(averages.observed[rest]) == 1
-        apart = (adjusted <= allowed) & ~tied
+        apart = (adjusted <= 1 - level + ROUNDING) & ~tied
         for member in rest[~apart]:
             tiers[member] = tier
         rest = rest[apart]

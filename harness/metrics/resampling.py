@@ -5,7 +5,10 @@ unit and the lists alone: each block of draws has a seed of its own, so that nei
 workers nor the attackers beside one change a result. The EER of each resample is exactly that of
 its trials (`harness.metrics.weights`).
 
-Conventions: rates are fractions. An attacker is one array of scores per list, in the lists' order.
+Conventions: rates are fractions. An attacker is one array of scores per list, in the lists' order:
+of shape (n_trials,), or, where it was trained several times, of shape (n_trainings, n_trials), with
+the same trainings in every list. Its EER on a list is then the mean of its trainings' EERs, as
+observed and in each draw.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -85,8 +89,8 @@ class Averages:
     observed: of the lists as they are, shape (n_attackers,). drawn: in each draw, shape (n_draws,
     n_attackers); draws that leave a list without targets or without nontargets are left out.
     target_speakers: with target trials, of the list that has fewest. missed_speakers: shape
-    (n_attackers,), speakers with a target trial at or below the threshold, of the list that has
-    fewest.
+    (n_attackers,), speakers with a target trial at or below the threshold, of the list, and of the
+    training, that has fewest.
     """
 
     observed: Floats
@@ -164,57 +168,86 @@ def resample(
         raise ScoreError(
             f"{len(lists)} lists and {len(attackers)} attackers", fix="give at least one of each"
         )
+    trained = [by_training(lists, attacker) for attacker in attackers]
     official = [official_eers(lists, attacker) for attacker in attackers]
     draws = UNITS[sampling.unit](lists)
     trials = [
         [
-            OrderedTrials(scores, pairs.target, cells)
-            for scores, pairs, cells in zip(attacker, lists, draws.cells, strict=True)
+            [OrderedTrials(scores, pairs.target, cells) for scores in trainings]
+            for trainings, pairs, cells in zip(attacker, lists, draws.cells, strict=True)
         ]
-        for attacker in attackers
+        for attacker in trained
     ]
     missed = [
         [_missed_speakers(*one) for one in zip(lists, attacker, row, strict=True)]
-        for attacker, row in zip(attackers, official, strict=True)
+        for attacker, row in zip(trained, official, strict=True)
     ]
     return Resamples(
-        observed=np.array([[eer.rate for eer in row] for row in official]),
+        observed=np.array(
+            [[np.mean([eer.rate for eer in of_list]) for of_list in row] for row in official]
+        ),
         drawn=_drawn(draws, trials, sampling),
         target_speakers=np.array([len(np.unique(pairs.trial[pairs.target])) for pairs in lists]),
         missed_speakers=np.array(missed),
     )
 
 
-def official_eers(lists: Sequence[Pairs], attacker: Attacker) -> list[EqualErrorRate]:
-    """The official EER of an attacker on each list.
+def by_training(lists: Sequence[Pairs], attacker: Attacker) -> list[npt.NDArray[Any]]:
+    """An attacker's scores of each list, shape (n_trainings, n_trials).
 
-    Raises ScoreError for scores that it refuses, or that are not one for each trial.
+    Raises ScoreError for scores that are not one for each trial, or for trainings that some lists
+    lack.
     """
     if len(attacker) != len(lists):
         raise ScoreError(
             f"scores of {len(attacker)} lists, where there are {len(lists)}",
             fix="give the scores of every list, in the lists' order",
         )
-    eers = []
-    for pairs, given in zip(lists, attacker, strict=True):
-        scores = np.asarray(given)
-        if scores.shape != pairs.target.shape:
+    given = [np.asarray(scores) for scores in attacker]
+    for scores, pairs in zip(given, lists, strict=True):
+        if scores.ndim not in (1, 2) or not len(scores) or scores.shape[-1:] != pairs.target.shape:
             raise ScoreError(
                 f"scores of shape {scores.shape} for {len(pairs.target)} trials",
                 fix="give one score for each trial, in the list's order",
             )
-        eers.append(equal_error_rate(scores[pairs.target], scores[~pairs.target]))
-    return eers
+    trained = [np.atleast_2d(scores) for scores in given]
+    numbers = [len(scores) for scores in trained]
+    if len(set(numbers)) != 1:
+        raise ScoreError(
+            f"the lists have scores of {', '.join(map(str, numbers))} trainings",
+            fix="score every list with every training",
+        )
+    return trained
 
 
-def _missed_speakers(pairs: Pairs, scores: npt.ArrayLike, eer: EqualErrorRate) -> int:
-    """How many speakers have a target trial missed at the official threshold."""
-    missed = pairs.target & (np.asarray(scores).astype(np.float32) <= eer.threshold)
-    return len(np.unique(pairs.trial[missed]))
+def official_eers(lists: Sequence[Pairs], attacker: Attacker) -> list[list[EqualErrorRate]]:
+    """On each list the official EER of each training of an attacker.
+
+    Raises ScoreError for scores that it refuses, or that are not one for each trial.
+    """
+    return [
+        [equal_error_rate(scores[pairs.target], scores[~pairs.target]) for scores in trainings]
+        for pairs, trainings in zip(lists, by_training(lists, attacker), strict=True)
+    ]
 
 
-def _drawn(draws: Draws, trials: Sequence[Sequence[OrderedTrials]], sampling: Sampling) -> Floats:
-    """EERs in each draw, shape (n_draws, n_attackers, n_lists)."""
+def _missed_speakers(
+    pairs: Pairs, trainings: npt.NDArray[Any], eers: Sequence[EqualErrorRate]
+) -> int:
+    """How many speakers have a target trial missed at the official threshold; of the training that
+    misses fewest."""
+    missed = [
+        pairs.target & (scores.astype(np.float32) <= eer.threshold)
+        for scores, eer in zip(trainings, eers, strict=True)
+    ]
+    return min(len(np.unique(pairs.trial[one])) for one in missed)
+
+
+def _drawn(
+    draws: Draws, trials: Sequence[Sequence[Sequence[OrderedTrials]]], sampling: Sampling
+) -> Floats:
+    """EERs in each draw, shape (n_draws, n_attackers, n_lists), from the trainings of each attacker
+    on each list."""
     sizes = [
         min(draws.block, sampling.draws - start) for start in range(0, sampling.draws, draws.block)
     ]
@@ -223,7 +256,10 @@ def _drawn(draws: Draws, trials: Sequence[Sequence[OrderedTrials]], sampling: Sa
     def block(seed: np.random.SeedSequence, n_draws: int) -> Floats:
         weights = draws.weights(np.random.default_rng(seed), n_draws)
         rates = [
-            [one.equal_error_rates(of_list) for one, of_list in zip(row, weights, strict=True)]
+            [
+                np.mean([one.equal_error_rates(of_list) for one in trainings], axis=0)
+                for trainings, of_list in zip(row, weights, strict=True)
+            ]
             for row in trials
         ]
         return np.moveaxis(np.array(rates), -1, 0)

@@ -39,6 +39,16 @@ class Layout:
         return Path("results", self.benchmark)
 
     @property
+    def report(self) -> Path:
+        """The page of the whole benchmark, with its tables and pictures."""
+        return self.results / "report"
+
+    @property
+    def page(self) -> Path:
+        """Where a page goes that is made on demand, of runs or of submissions."""
+        return self.results / "report.html"
+
+    @property
     def inbox(self) -> Path:
         """Submissions as they came."""
         return Path("submissions", "inbox", self.benchmark)

@@ -9,8 +9,15 @@ from harness.corpora.store import Corpus
 from harness.pipeline.context import Context
 from harness.pipeline.runs import make_run, problems, tracked
 from harness.pipeline.scored import figures, means, read_scored, scenario_models
-from harness.reports.figures import draw_det, draw_histograms
-from harness.runtime.files import fingerprint, finished_folder, folder_fingerprint, work_folder
+from harness.reports.drawing import png
+from harness.reports.figures import det_figure, histogram_figure
+from harness.runtime.files import (
+    fingerprint,
+    finished_folder,
+    folder_fingerprint,
+    work_folder,
+    write_bytes,
+)
 from harness.runtime.parameters import ORIGINAL
 
 DET_PICTURE = "det.png"
@@ -51,8 +58,9 @@ def run(context: Context, system: str, attacker: str, seed: int) -> str:
             for scenario, split, eer in zip(*columns, strict=True):
                 name = f"eer/{scenario}/{split}/mean"
                 events.emit("metric", name=name, value=float(eer), step=0)
-            draw_det(scored, one.key, folder / DET_PICTURE)
-            draw_histograms(scored, one.key, folder / HISTOGRAM_PICTURE)
+            det = det_figure([[each] for each in scored], one.key)
+            write_bytes(folder / DET_PICTURE, png(det))
+            write_bytes(folder / HISTOGRAM_PICTURE, png(histogram_figure(scored, one.key)))
             for picture in (DET_PICTURE, HISTOGRAM_PICTURE):
                 events.emit("artifact", path=picture)
             events.emit("done")

@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.errors import DataError
 from harness.pipeline.context import Context
 from harness.runtime.events import Events
-from harness.runtime.files import fingerprint, finished_folder, work_folder, write_text
+from harness.runtime.files import finished_folder, folder_fingerprint, work_folder, write_text
 from harness.runtime.parameters import LISTS_VARIABLE, Tracking
 from harness.submissions.document import to_json
 from harness.submissions.model import SubmissionResult, Verification
@@ -36,13 +36,13 @@ def run(context: Context) -> str:
         trials=context.parameters.folder(LISTS_VARIABLE), explain_seconds=EXPLAIN_SECONDS
     )
     verification = verify(paths, context.protocol, options)
-    problems = []
     work = work_folder(STAGE, to_json(verification))
     with finished_folder(layout.reports, work) as folder:
         for submission in verification.submissions:
-            problems += record(
-                verification, submission, folder / submission.name, context.parameters.tracking
-            )
+            write_report(verification, submission, folder / submission.name)
+    problems = []
+    for submission in verification.submissions:
+        problems += log(layout.reports / submission.name, context.parameters.tracking)
     lines = [f"{one.name}: {one.verdict}" for one in verification.submissions]
     return "\n".join([*lines, *(f"tracking: {problem}" for problem in problems)])
 
@@ -56,13 +56,8 @@ def _inbox(folder: Path) -> list[Path]:
     return paths
 
 
-def record(
-    verification: Verification, submission: SubmissionResult, folder: Path, tracking: Tracking
-) -> list[str]:
-    """Write one submission's report to `folder`, and log it as an MLflow run if tracking is on.
-
-    Returns what went wrong with tracking, one line each: it never takes a report away.
-    """
+def write_report(verification: Verification, submission: SubmissionResult, folder: Path) -> None:
+    """Write one submission's report to `folder`, and the events that its MLflow run is made of."""
     alone = replace(verification, submissions=[submission], verdict=submission.verdict)
     report = to_json(alone)
     benchmark = verification.protocol.name
@@ -73,7 +68,8 @@ def record(
         stage=STAGE,
         key=key,
         benchmark=benchmark,
-        parameters={"submission": submission.name, "verdict": submission.verdict},
+        submission=submission.name,
+        verdict=submission.verdict,
         datasets=[
             {
                 "name": f"{benchmark}/{name}",
@@ -97,11 +93,17 @@ def record(
         events.emit("artifact", path=name)
     events.emit("done")
     events.write(folder)
+
+
+def log(folder: Path, tracking: Tracking) -> list[str]:
+    """Log the report in `folder` as an MLflow run, if tracking is on.
+
+    Returns what went wrong with tracking, one line each: it never takes a report away.
+    """
     store = open_store(tracking)
     if store is None:
         return []
-    with RunSink(store, identity=fingerprint([key, report]), dvc_stage=STAGE) as sink:
-        for event in events.recorded:
-            sink(event)
+    identity = folder_fingerprint(folder)
+    with RunSink(store, identity=identity, dvc_stage=STAGE) as sink:
         sink.finish(folder)
     return sink.problems

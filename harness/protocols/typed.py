@@ -255,8 +255,15 @@ def convert(hint: Any, value: Any, where: str) -> Any:
     if origin in (tuple, list):
         if not isinstance(value, list):
             raise ConfigError(f"expected a list, found {shown(value)}", where=where, fix="use [..]")
-        items = [convert(get_args(hint)[0], v, f"{where}[{i}]") for i, v in enumerate(value)]
-        return origin(items)
+        hints = get_args(hint)
+        if origin is list or hints[-1] is Ellipsis:
+            hints = (hints[0],) * len(value)
+        if len(hints) != len(value):
+            raise ConfigError(
+                f"expected {len(hints)} values, found {len(value)}", where=where, fix="mend it"
+            )
+        each = zip(hints, value, strict=True)
+        return origin([convert(h, v, f"{where}[{i}]") for i, (h, v) in enumerate(each)])
     if origin is dict:
         if not isinstance(value, dict):
             raise ConfigError(

@@ -220,7 +220,8 @@ class Method:
 
 @dataclass(frozen=True)
 class Ranking:
-    """All of it. rules: the edition's rules as applied, one sentence each."""
+    """All of it. rules: the edition's rules as applied, one sentence each. remarks: what whoever
+    ranked should know, one sentence each."""
 
     format: int
     harness: str
@@ -232,3 +233,4 @@ class Ranking:
     overall: Overall | None = None
     two_sided: TwoSided | None = None
     evidence: tuple[Evidence, ...] = ()
+    remarks: tuple[str, ...] = ()

@@ -3,62 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-import matplotlib
 import numpy as np
+import numpy.typing as npt
 from matplotlib.figure import Figure
 from scipy.special import ndtri
 
 from harness.metrics.det import det
+from harness.reports import drawing
 from harness.reports.evaluation import Scored
-from harness.runtime.files import whole_file
+from harness.reports.histogram import histogram
+
+Floats = npt.NDArray[np.float64]
 
 TICKS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)
-BINS = 60
-DPI = 100
+# Along the curves of one list together, at least so many along each.
+POINTS = 200
+FEWEST_POINTS = 50
+PANEL_INCHES = 1.3
 
 
-def _save(figure: Figure, path: Path) -> None:
-    # The creator's version would change the bytes without changing the picture.
-    with whole_file(path) as temporary, matplotlib.rc_context({"svg.hashsalt": "harness"}):
-        figure.savefig(temporary, format="png", dpi=DPI, metadata={"Software": None})
+def det_figure(lists: Sequence[Sequence[Scored]], title: str) -> Figure:
+    """DET curves with the official operating points.
+
+    lists: of each list its trainings, whose curves look the same. The legend says the mean EER.
+    """
+    with drawing.styled(5.0) as figure:
+        axes = figure.subplots()
+        limits = ndtri([TICKS[0], TICKS[-1]])
+        axes.plot(limits, limits, color=drawing.GRID, linewidth=1, zorder=0)
+        for number, trainings in enumerate(lists):
+            label = f"{trainings[0].name}: {_mean_eer(trainings):.2f} %"
+            for one in trainings:
+                false_alarm, miss = _probits(one, max(POINTS // len(trainings), FEWEST_POINTS))
+                axes.plot(
+                    false_alarm,
+                    miss,
+                    # The other trainings look the same and need no entry of their own.
+                    label=label if one is trainings[0] else "",
+                    **drawing.series(number),
+                    linewidth=1.4 if len(trainings) == 1 else 0.9,
+                    markevery=_nearest(false_alarm, miss),
+                )
+        for axis, set_limits in ((axes.xaxis, axes.set_xlim), (axes.yaxis, axes.set_ylim)):
+            axis.set_ticks(ndtri(TICKS), [f"{100 * tick:g}" for tick in TICKS])
+            set_limits(*limits)
+        axes.set(xlabel="false-alarm rate (%)", ylabel="miss rate (%)", title=title)
+        axes.legend(loc="upper right")
+    return figure
 
 
-def draw_det(scored: Sequence[Scored], title: str, path: Path) -> None:
-    """One DET curve per list, with its EER in the legend."""
-    figure = Figure(figsize=(7, 6), layout="constrained")
-    axes = figure.subplots()
-    for one in scored:
-        curve = det(one.of(True), one.of(False))
-        with np.errstate(divide="ignore"):
-            axes.plot(
-                ndtri(curve.false_alarm_rate),
-                ndtri(curve.miss_rate),
-                label=f"{one.name}: {one.eer.percent:.2f} %",
-            )
-    limits = ndtri([TICKS[0], TICKS[-1]])
-    axes.plot(limits, limits, color="0.8", linewidth=1, zorder=0)
-    for axis, set_limits in ((axes.xaxis, axes.set_xlim), (axes.yaxis, axes.set_ylim)):
-        axis.set_ticks(ndtri(TICKS), [f"{100 * tick:g}" for tick in TICKS])
-        set_limits(*limits)
-    axes.set(xlabel="false-alarm rate (%)", ylabel="miss rate (%)", title=title)
-    axes.grid(color="0.9")
-    axes.legend(fontsize="small", loc="upper right")
-    _save(figure, path)
-
-
-def draw_histograms(scored: Sequence[Scored], title: str, path: Path) -> None:
+def histogram_figure(scored: Sequence[Scored], title: str) -> Figure:
     """Densities of target and nontarget scores, one panel per list, with the EER's threshold."""
-    figure = Figure(figsize=(7, 2.2 * len(scored) + 0.6), layout="constrained")
-    panels = np.atleast_1d(figure.subplots(len(scored), 1))
-    for axes, one in zip(panels, scored, strict=True):
-        bins = np.linspace(float(one.scores.min()), float(one.scores.max()) + 1e-6, BINS)
-        for target, label in ((False, "nontarget"), (True, "target")):
-            axes.hist(one.of(target), bins=bins, density=True, alpha=0.6, label=label)
-        axes.axvline(one.eer.threshold, color="0.3", linewidth=1)
-        axes.set_title(f"{one.name}: EER {one.eer.percent:.2f} %", fontsize="small")
-    panels[0].legend(fontsize="small")
-    panels[-1].set_xlabel("score")
-    figure.suptitle(title)
-    _save(figure, path)
+    with drawing.styled(PANEL_INCHES * len(scored) + 0.7) as figure:
+        panels = np.atleast_1d(figure.subplots(len(scored), 1))
+        for axes, one in zip(panels, scored, strict=True):
+            found = histogram(one)
+            # Filled and outlined: told apart without colour.
+            axes.stairs(
+                found.nontarget,
+                found.edges,
+                fill=True,
+                color=drawing.SERIES[0],
+                alpha=0.35,
+                label="nontarget",
+            )
+            axes.stairs(
+                found.target,
+                found.edges,
+                color=drawing.SERIES[1],
+                linewidth=1.4,
+                label="target",
+            )
+            axes.axvline(one.eer.threshold, color=drawing.INK, linewidth=0.8, linestyle=(0, (4, 3)))
+            axes.set_title(f"{one.name}: EER {one.eer.percent:.2f} %", loc="left")
+            axes.set_yticks([])
+        handles = panels[0].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside lower right", ncols=2)
+        panels[-1].set_xlabel("score (dashed: the threshold of the EER)", loc="left")
+        figure.suptitle(title)
+    return figure
+
+
+def _mean_eer(trainings: Sequence[Scored]) -> float:
+    return 100 * float(np.mean([one.eer.rate for one in trainings]))
+
+
+def _probits(one: Scored, points: int) -> tuple[Floats, Floats]:
+    """False-alarm and miss rates on the probit scale, at most `points`, evenly along the curve.
+
+    Rates of 0 and 1 lie at infinity and are left out.
+    """
+    curve = det(one.of(True), one.of(False))
+    rates = np.array([curve.false_alarm_rate, curve.miss_rate])
+    x, y = ndtri(rates[:, ((rates > 0) & (rates < 1)).all(axis=0)])
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
+    kept = np.unique(np.searchsorted(along, np.linspace(0, along[-1], points)))[: len(x)]
+    return x[kept], y[kept]
+
+
+def _nearest(false_alarm: Floats, miss: Floats) -> list[int]:
+    """Where the two rates are nearest, to be marked; nothing on an empty curve."""
+    return [int(np.argmin(np.abs(false_alarm - miss)))] if len(miss) else []

@@ -10,7 +10,6 @@ each list for itself, since moves of f and m in opposite directions cancel in th
 from __future__ import annotations
 
 import hashlib
-import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -18,7 +17,8 @@ from typing import Literal
 
 import pandas as pd
 
-from harness.errors import ConfigError, DataError, IntegrityError, ResourceError
+from harness.errors import ConfigError, DataError, IntegrityError
+from harness.reports.commits import find_commit
 from harness.reports.evaluation import (
     AVERAGE_COLUMNS,
     AVERAGES_FILE,
@@ -124,32 +124,8 @@ def from_commit(
     benchmark: str, results: PurePosixPath, revision: str = "HEAD", root: Path = Path()
 ) -> Result:
     """The result committed at a revision of the repository. Raises ConfigError, DataError."""
-    name = f"{revision}^{{commit}}"
-    found = _git(root, "rev-parse", "--verify", "--end-of-options", name)
-    if found.returncode != 0:
-        raise ConfigError(
-            f"git finds no such commit ({found.stderr.decode(errors='replace').strip()})",
-            where=f"revision {revision!r}",
-            fix="run it in a clone of the repository, or name another one with --rev",
-        )
-    commit = found.stdout.decode().strip()
-
-    def read(path: PurePosixPath) -> bytes:
-        blob = _git(root, "cat-file", "blob", f"{commit}:./{path}")
-        if blob.returncode != 0:
-            raise DataError(
-                f"not committed at {revision}", where=path, fix="name another one with --rev"
-            )
-        return blob.stdout
-
-    return read_result(benchmark, results, read, f"{FILE_NAME} at {revision}")
-
-
-def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    try:
-        return subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
-    except FileNotFoundError as error:
-        raise ResourceError("git is not installed", fix="install it") from error
+    commit = find_commit(revision, root)
+    return read_result(benchmark, results, commit.read, f"{FILE_NAME} at {revision}")
 
 
 def read_result(benchmark: str, results: PurePosixPath, read: Read, where: str) -> Result:

@@ -86,7 +86,7 @@ def in_pipeline_order(stages: Mapping[str, Stage]) -> dict[str, Stage]:
         if name in ordered or name in below:
             return
         for other, candidate in stages.items():
-            if other != name and _reads(stages[name], candidate):
+            if other != name and reads(stages[name], candidate):
                 put(other, (*below, name))
         ordered[name] = stages[name]
 
@@ -95,7 +95,7 @@ def in_pipeline_order(stages: Mapping[str, Stage]) -> dict[str, Stage]:
     return ordered
 
 
-def _reads(stage: Stage, other: Stage) -> bool:
+def reads(stage: Stage, other: Stage) -> bool:
     """Whether a dependency of `stage` is, holds, or lies in an output of `other`."""
     for dep in stage.deps:
         needed = PurePosixPath(dep)

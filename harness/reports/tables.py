@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from harness.protocols.protocol import Protocol
-from harness.reports.evaluation import published_average
+from harness.reports.published import published_beside
 
+# Below the table: the columns are short, since they have to fit on a phone.
+LEGEND = (
+    "spread: the standard deviation of the mean over seeds, in points; one seed shows none. The "
+    "values of each seed: `averages.csv`."
+)
 SCENARIO_ORDER = ("original", "ignorant", "lazy-informed", "semi-informed")
 
 
 def markdown(protocol: Protocol, averages_table: pd.DataFrame, eer_table: pd.DataFrame) -> str:
-    """One row per system, attacker, scenario and split: f, m, mean, spread over seeds, published.
+    """One row per system, attacker, scenario and split: f, m and mean over seeds, the spread of the
+    mean, the number of seeds, published.
 
     The published value is shown where it means the same: original and semi-informed scenarios.
     Beside a published value that was cut instead of rounded stands ours made the same way.
     """
-    header = ["system", "attacker", "scenario", "split", "f", "m", "mean", "seeds", "published"]
+    header = [
+        *("system", "attacker", "scenario", "split"),
+        *("f", "m", "mean", "spread", "seeds", "published"),
+    ]
     lines = [
         f"# {protocol.title}: EER in percent",
         "",
         "| " + " | ".join(header) + " |",
-        "|" + "---|" * 4 + "---:|" * 5,
+        "|" + "---|" * 4 + "---:|" * 6,
     ]
     order = {name: place for place, name in enumerate(SCENARIO_ORDER)}
     groups = averages_table.groupby(["system", "attacker", "scenario", "split"])["eer_percent"]
@@ -41,7 +49,7 @@ def markdown(protocol: Protocol, averages_table: pd.DataFrame, eer_table: pd.Dat
         ]
         by_gender = rows.groupby("gender")["eer_percent"].mean()
         by_list = rows.groupby(["dataset", "gender"])["eer_percent"].mean()
-        seeds = " / ".join(f"{value:.2f}" for value in values) if len(values) > 1 else "1 seed"
+        beside = published_beside(protocol, system, scenario, split, by_list.to_list())
         cells = [
             system,
             attacker,
@@ -49,26 +57,9 @@ def markdown(protocol: Protocol, averages_table: pd.DataFrame, eer_table: pd.Dat
             split,
             *(f"{by_gender[g]:.2f}" if g in by_gender else "" for g in ("f", "m")),
             f"{values.mean():.2f}",
-            seeds,
-            _published(protocol, system, scenario, split, by_list.to_list()),
+            f"{values.std():.2f}" if len(values) > 1 else "none",
+            str(len(values)),
+            beside.text if beside else "",
         ]
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
-def _published(
-    protocol: Protocol, system: str, scenario: str, split: str, eers: Sequence[float]
-) -> str:
-    """The published average; with ours made the same way, where only that gives the same number."""
-    if scenario not in ("original", "semi-informed"):
-        return ""
-    for published in protocol.published:
-        if (published.system, published.split, published.gender) == (system, split, "mean"):
-            cell = f"{published.eer_percent:.2f}"
-            printed_from = next(a.printed_from for a in protocol.averages if a.split == split)
-            if printed_from is None or f"{sum(eers) / len(eers):.2f}" == cell:
-                return cell
-            # Some published averages are cut, others rounded: a cut one is no disagreement.
-            ours = f"{published_average(eers, printed_from):.2f}"
-            return f"{cell} (ours the published way: {ours})" if ours == cell else cell
-    return ""
+    return "\n".join([*lines, "", LEGEND]) + "\n"

@@ -141,10 +141,17 @@ class Explanation:
 
 @dataclass
 class SubmissionResult:
-    """All that was found in one submission. sha256: of the archive, None for a folder."""
+    """All that was found in one submission. sha256: of the archive, None for a folder.
+
+    team, own_anonymizers: as it says of itself. score_files: the system of each file that claims to
+    hold scores, by path, whether it could be read or not.
+    """
 
     name: str
     sha256: str | None = None
+    team: str | None = None
+    own_anonymizers: tuple[str, ...] = ()
+    score_files: dict[str, str] = field(default_factory=dict)
     verdict: Verdict = "not checkable"
     lists: list[ListResult] = field(default_factory=list)
     claims: list[ClaimResult] = field(default_factory=list)

@@ -9,7 +9,7 @@ Nothing of a stranger is run, imported or written under its own name.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -47,7 +47,8 @@ class Options:
     trials: folder with the edition's lists; None: they are generated from the names in the scores.
     system: name of the one system, where the submission does not tell. reported: a file of claims
     from outside. explain_seconds: most time spent on explanations, per submission. received: when
-    the submission came, with a time zone. listed_resources: the edition's list of data and models.
+    the submission came, with a time zone; where there are several, by name. listed_resources: the
+    edition's list of data and models.
     """
 
     trials: Path | None = None
@@ -55,8 +56,12 @@ class Options:
     reported: Path | None = None
     limits: Limits = field(default_factory=Limits)
     explain_seconds: float = 10.0
-    received: datetime | None = None
+    received: datetime | Mapping[str, datetime] | None = None
     listed_resources: frozenset[str] | None = None
+
+    def received_of(self, name: str) -> datetime | None:
+        """When the submission of that name came."""
+        return self.received.get(name) if isinstance(self.received, Mapping) else self.received
 
 
 NOTHING = Found((), (), None, ())
@@ -84,7 +89,7 @@ def verify(
     results = []
     with ExitStack() as stack:
         opened = []
-        for path, name in zip(paths, _names(paths), strict=True):
+        for path, name in zip(paths, names_of(paths), strict=True):
             result = SubmissionResult(name)
             results.append(result)
             try:
@@ -111,7 +116,7 @@ def verify(
     return Verification(protocol, reference, results, worst(result.verdict for result in results))
 
 
-def _names(paths: Sequence[Path]) -> list[str]:
+def names_of(paths: Sequence[Path]) -> list[str]:
     """What the submissions are called: the file's name, or the whole path where two are alike."""
     names = [path.resolve().name for path in paths]
     return [n if names.count(n) == 1 else str(p) for n, p in zip(names, paths, strict=True)]
@@ -129,8 +134,11 @@ def _verify_one(one: Opened, protocol: Protocol, reference: Reference, options: 
     systems = list(dict.fromkeys(score_file.system for score_file in found.scores))
     if description is not None:
         result.checks += check_files(description, one.submission)
+        result.team, result.own_anonymizers = description.team, description.own_anonymizers
+    result.score_files = {one.member.path: one.system for one in found.scores}
+    received = options.received_of(result.name)
     result.checks += examine_rules(
-        description, systems, protocol, options.received, options.listed_resources
+        description, systems, protocol, received, options.listed_resources
     )
 
     claims, faults = read_claims(found, protocol)

@@ -26,7 +26,10 @@ GIT_SECONDS = 20
 LOCK_FILE = "dvc.lock"
 # What determines results: here a file that git does not know yet is a change too.
 CODE = ("harness", "params.yaml", "dvc.yaml")
-TAGS_OF_RUN_EVENT = ("stage", "key", "benchmark", "system", "attacker", "seed", "device")
+TAGS_OF_RUN_EVENT = (
+    *("stage", "key", "benchmark", "submission", "verdict"),
+    *("system", "attacker", "seed", "device"),
+)
 
 
 def field_name(text: str) -> str:
@@ -38,7 +41,11 @@ def field_name(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """A text of at most `limit` characters; a cut leaves a hash, so no two get equal."""
+    """A text of at most `limit` characters; a cut leaves a hash, so no two get equal.
+
+    What no database takes becomes `?`: the lone surrogates of a file's name that is not UTF-8.
+    """
+    text = text.encode("utf-8", "replace").decode("utf-8")
     if len(text) <= limit:
         return text
     mark = f"...{sha256_bytes(text.encode())[:16]}"

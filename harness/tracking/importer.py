@@ -6,6 +6,7 @@ enough to make the run that somebody else's store, or a deleted one, held.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from harness.tracking.quiet import BRIEF, failures, quietly, reason, redacted
 from harness.tracking.sink import EVENTS_TAG, IMPORT, RunSink
 from harness.tracking.store import Store
 
-FOLDERS = ("models", "results", "submissions/reports")
+FOLDERS = (Path("models"), Path("results"), Path("submissions/reports"))
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,16 @@ class ImportReport:
     problems: tuple[str, ...] = ()
 
 
-def import_runs(store: Store, root: Path, benchmark: str | None = None) -> ImportReport:
+def import_runs(
+    store: Store,
+    root: Path,
+    benchmark: str | None = None,
+    folders: Sequence[Path] = FOLDERS,
+    source: str = IMPORT,
+) -> ImportReport:
     """Make the runs that are not in the store yet; of one benchmark only, if it is given.
+
+    folders: where to look, relative to `root`. source: LIVE by a stage that has just written them.
 
     Raises DataError on a damaged file and TrackingError when the store fails; what was imported
     before stays, and a second call goes on.
@@ -41,7 +50,7 @@ def import_runs(store: Store, root: Path, benchmark: str | None = None) -> Impor
     imported: list[Path] = []
     already: list[Path] = []
     problems: list[str] = []
-    for path in sorted(path for name in FOLDERS for path in (root / name).rglob(FILE_NAME)):
+    for path in sorted(path for folder in folders for path in (root / folder).rglob(FILE_NAME)):
         run = next((event for event in read_events(path) if event["event"] == "run"), None)
         if run is None or (benchmark is not None and run.get("benchmark") != benchmark):
             continue
@@ -52,9 +61,9 @@ def import_runs(store: Store, root: Path, benchmark: str | None = None) -> Impor
             continue
         sink = RunSink(
             store,
-            identity=f"{IMPORT}-{sha256}",
+            identity=f"{source}-{sha256}",
             dvc_stage=stage,
-            source=IMPORT,
+            source=source,
             root=root,
             milliseconds=path.stat().st_mtime_ns // 1_000_000,
         )

@@ -136,11 +136,10 @@ class TrackedRun:
             self.client.log_artifact(self.run_id, str(source), parent)
         return True
 
-    def end(self, status: str, notes: Sequence[str]) -> None:
-        """Send what waits, describe the run by `notes`, and give it its final status."""
+    def end(self, status: str, description: str) -> None:
+        """Send what waits, describe the run in Markdown, and give it its final status."""
         self.flush()
-        if notes:
-            self.set_tags({"mlflow.note.content": "\n\n".join(notes)})
+        self.set_tags({"mlflow.note.content": description})
         self.client.set_terminated(self.run_id, status=status, end_time=now(self.milliseconds))
 
 

@@ -7,11 +7,13 @@ so a run ends complete whether the stage was resumed, the store was away, or nob
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 from harness.runtime.events import FILE_NAME, Event, read_events
 from harness.runtime.files import sha256_file
+from harness.tracking.description import Told, description, run_name
 from harness.tracking.fields import flattened, run_tags, source_tags, unknown_source_tags
 from harness.tracking.quiet import PATIENT, failures, quietly, reason
 from harness.tracking.run import IDENTITY_TAG, TrackedRun
@@ -21,6 +23,9 @@ EVENTS_TAG = "harness.events_sha256"
 SOURCE_TAG = "harness.source"
 LIVE = "live"
 IMPORT = "import"
+# What the UI reads to show a file of JSON as a table.
+TABLES_TAG = "mlflow.loggedArtifacts"
+TABLE = "table"
 
 
 class RunSink:
@@ -51,8 +56,8 @@ class RunSink:
         self.finished = False
         self._loss: str | None = None
         self._missing: list[str] = []
-        self._notes: list[str] = []
-        self._artifacts: list[str] = []
+        self._told: Told | None = None
+        self._artifacts: list[Event] = []
 
     def __enter__(self) -> RunSink:
         return self
@@ -80,19 +85,18 @@ class RunSink:
             self._loss = None
             self.run = None
         self._artifacts.clear()
-        self._notes.clear()
         self.finished = self._attempt(lambda: self._finish(recorded, folder))
 
     def close(self, exception: BaseException | None = None) -> None:
         """End a run that `finish` did not: KILLED by an interrupt or an exit, else FAILED."""
-        run = self.run
-        if self.finished or run is None:
+        run, told = self.run, self._told
+        if self.finished or run is None or told is None:
             return
         self.finished = True
         status = "KILLED" if isinstance(exception, (KeyboardInterrupt, SystemExit)) else "FAILED"
         if exception is not None:
-            self._notes.append(f"ended by {type(exception).__name__}: {exception}")
-        self._attempt(lambda: run.end(status, self._notes))
+            told.notes.append(f"ended by {type(exception).__name__}: {exception}")
+        self._attempt(lambda: run.end(status, description(told)))
 
     def _attempt(self, action: Callable[[], None]) -> bool:
         if self._loss is not None:
@@ -112,14 +116,16 @@ class RunSink:
         kind = event["event"]
         if kind == "run":
             self.run = self.run or self._begin(event)
-        elif self.run is None:
+            self._told = Told(event, self.dvc_stage)
+        elif self.run is None or self._told is None:
             return
         elif kind == "metric":
             self.run.add_metric(event["name"], float(event["value"]), int(event.get("step", 0)))
+            self._told.metrics[event["name"]] = float(event["value"])
         elif kind == "artifact":
-            self._artifacts.append(event["path"])
+            self._artifacts.append(event)
         elif kind in ("warning", "error"):
-            self._notes.append(f"{kind}: {event['message']}")
+            self._told.notes.append(f"{kind}: {event['message']}")
         elif kind == "done":
             self.run.flush()
 
@@ -136,7 +142,7 @@ class RunSink:
         run = TrackedRun.begin(
             self.store,
             benchmark=event["benchmark"],
-            name=event["key"],
+            name=run_name(event),
             identity=self.identity,
             parameters=flattened(event.get("parameters", {})),
             milliseconds=self.milliseconds,
@@ -148,11 +154,21 @@ class RunSink:
     def _finish(self, recorded: list[Event], folder: Path) -> None:
         for event in recorded:
             self._hear(event)
-        if self.run is None:
+        if self.run is None or self._told is None:
             return
-        for path in self._artifacts:
+        tables = []
+        for event in self._artifacts:
+            path = event["path"]
             if not self.run.log_artifact(folder, path):
                 self._missing.append(f"{folder}: no file {path!r} to keep as an artifact")
+            elif event.get("type") == TABLE:
+                tables.append({"path": path, "type": TABLE})
         self.run.log_artifact(folder, FILE_NAME)
-        self.run.set_tags({EVENTS_TAG: sha256_file(folder / FILE_NAME)})
-        self.run.end("FINISHED", self._notes)
+        tags = {EVENTS_TAG: sha256_file(folder / FILE_NAME)}
+        if tables:
+            tags[TABLES_TAG] = json.dumps(tables)
+        self.run.set_tags(tags)
+        root, place = self.root.absolute(), folder.absolute()
+        if place.is_relative_to(root):
+            self._told.place = place.relative_to(root).as_posix()
+        self.run.end("FINISHED", description(self._told))

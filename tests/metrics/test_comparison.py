@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
-from harness.errors import ScoreError
-from harness.metrics.comparison import SeedSpread, compare, holm, p_value, seed_spread
+from harness.metrics.comparison import (
+    SeedSpread,
+    compare,
+    fewest_draws,
+    holm,
+    p_value,
+    seed_spread,
+)
 from harness.metrics.draws import Pairs
 from harness.metrics.resampling import Sampling
 
-from .simulated import crossed, scores
+from .simulated import Floats, crossed, scores
 
 PAIRS = crossed(range(13), range(20), 8)
 QUICK = Sampling(draws=999)
@@ -40,6 +47,14 @@ def test_holm_rejects_more_than_bonferroni() -> None:
     assert (holm([0.01, 0.02, 0.03, 0.04]) <= 0.05).tolist() == [True, False, False, False]
     # Each at its own bound passes; against 0.05 / 4 only the first would.
     assert (holm([0.0125, 0.0166, 0.025, 0.05]) <= 0.05).all()
+
+
+def test_the_fewest_draws_reach_the_level() -> None:
+    # 2 / (39 + 1) = 0.05; for three comparisons 3 * 2 / (119 + 1).
+    assert fewest_draws(1, 0.95) == 39
+    assert fewest_draws(3, 0.95) == 119
+    assert holm([p_value([1] * 119)] * 3) == pytest.approx([0.05] * 3)
+    assert fewest_draws(1, 0.9) == 19
 
 
 def test_a_planted_difference_is_found() -> None:
@@ -96,50 +111,92 @@ def test_few_speakers_compare_nothing() -> None:
 def test_spread_by_hand() -> None:
     # Targets and nontargets of two speakers; EERs 0, 0.5 and 1 by construction.
     pairs = Pairs([0, 1, 0, 1], [0, 1, 1, 0])
-    trainings = [[[3, 3, 0, 0]], [[3, 1, 2, 0]], [[0, 0, 3, 3]]]
-    assert seed_spread([pairs], trainings) == SeedSpread(0.5, 0.5, 3)
-    twice = seed_spread(
-        [pairs, pairs], [[a[0], b[0]] for a, b in zip(trainings, trainings[::-1], strict=True)]
-    )
+    none, half, all_ = [3, 3, 0, 0], [3, 1, 2, 0], [0, 0, 3, 3]
+    assert seed_spread([pairs], [[none, half, all_]]) == SeedSpread(0.5, 0.5, 3)
+    twice = seed_spread([pairs, pairs], [[none, half, all_], [all_, half, none]])
     assert twice == SeedSpread(0.5, 0, 3)
-    weighted = seed_spread(
-        [pairs, pairs], [[trainings[0][0]] * 2, [trainings[0][0], trainings[2][0]]], weights=[3, 1]
-    )
+    weighted = seed_spread([pairs, pairs], [[none, none], [none, all_]], weights=[3, 1])
     assert weighted.mean == 0.125
     assert weighted.deviation == pytest.approx(0.25 / math.sqrt(2))
 
 
 def test_one_training_has_no_spread() -> None:
-    pairs = Pairs([0, 0], [0, 1])
-    with pytest.raises(ScoreError, match="1 training shows no spread"):
-        seed_spread([pairs], [[[1, 0]]])
+    pairs = Pairs([0, 1, 0, 1], [0, 1, 1, 0])
+    assert seed_spread([pairs], [[3, 1, 2, 0]]) == SeedSpread(0.5, None, 1)
+    assert seed_spread([pairs], [[[3, 1, 2, 0]]]) == SeedSpread(0.5, None, 1)
+
+
+def trained(base: Floats, noises: Sequence[float], rng: np.random.Generator) -> list[list[Floats]]:
+    """One list's scores by trainings that hear the same with noise of these deviations."""
+    return [[base + noise * rng.standard_normal(len(base)) for noise in noises]]
+
+
+def test_a_clearly_stronger_attacker_of_three_trainings_is_found() -> None:
+    rng = np.random.default_rng(1)
+    strong = scores(PAIRS, 0.12, rng)
+    found = compare(
+        [PAIRS], trained(strong, [1.5] * 3, rng), trained(strong, [0.1] * 3, rng), sampling=QUICK
+    )
+    assert (found.first.trainings, found.second.trainings) == (3, 3)
+    assert found.difference.estimate == pytest.approx(found.first.mean - found.second.mean)
+    assert found.difference.low is not None
+    assert found.difference.low > 0
+    assert found.p_value is not None
+    assert found.p_value < 0.05
 
 
 def test_what_retraining_may_undo_is_no_difference() -> None:
+    # Of each attacker one training hears well and two do not. The first of one against the second
+    # of the other is a clear difference, but one that the other trainings undo.
     rng = np.random.default_rng(1)
-    strong = scores(PAIRS, 0.15, rng)
-    weak = strong + 0.6 * rng.standard_normal(len(strong))
-    plain = compare([PAIRS], [weak], [strong], sampling=QUICK)
-    assert plain.p_value is not None
-    assert plain.p_value < 0.05
-    # Deviations of a point and a half each, of nine trainings: the difference is about three.
-    spread = SeedSpread(0.2, 0.015, 9)
-    noisy = compare([PAIRS], [weak], [strong], sampling=QUICK, spreads=(spread, spread))
-    assert noisy.difference.estimate == plain.difference.estimate
-    assert noisy.p_value is not None
-    assert noisy.p_value > 0.05
-    again = compare([PAIRS], [weak], [strong], sampling=QUICK, spreads=(spread, spread))
-    assert again == noisy
+    strong = scores(PAIRS, 0.12, rng)
+    first, second = trained(strong, [1.5, 0.1, 1.2], rng), trained(strong, [0.1, 1.4, 0.8], rng)
+    one_each = compare([PAIRS], [first[0][0]], [second[0][0]], sampling=QUICK)
+    assert one_each.p_value is not None
+    assert one_each.p_value < 0.05
+    assert (one_each.first.deviation, one_each.second.deviation) == (None, None)
+    three_each = compare([PAIRS], first, second, sampling=QUICK)
+    assert three_each.p_value is not None
+    assert three_each.p_value > 0.5
+    assert compare([PAIRS], first, second, sampling=QUICK) == three_each
 
 
-def test_spreads_add_as_variances() -> None:
-    # Equal attackers differ by training alone: t with 1000 degrees is normal, sqrt(2) * 0.01.
+@pytest.mark.parametrize("trainings", [2, 12])
+def test_training_noise_follows_students_t(trainings: int) -> None:
+    # The same trainings in another order: equal means in every draw, so that what is left is the
+    # noise of training on both sides, each of 1/√k of the deviation, by t with k - 1 degrees.
     rng = np.random.default_rng(1)
-    one = [scores(PAIRS, 0.15, rng)]
-    spread = SeedSpread(0.2, 0.01, 1001)
-    sampling = Sampling(draws=3999)
-    found = compare([PAIRS], one, one, sampling=sampling, spreads=(spread, spread)).difference
-    assert found.high == pytest.approx(1.96 * math.sqrt(2) * 0.01, rel=0.06)
-    assert found.low == pytest.approx(-1.96 * math.sqrt(2) * 0.01, rel=0.06)
-    single = compare([PAIRS], one, one, sampling=sampling, spreads=(None, spread)).difference
-    assert single.high == pytest.approx(1.96 * 0.01, rel=0.06)
+    base = scores(PAIRS, 0.15, rng)
+    half = trainings // 2
+    first = trained(base, [0] * half + [1] * half, rng)
+    found = compare([PAIRS], first, [first[0][half:] + first[0][:half]], sampling=Sampling(5999))
+    rates = [compare([PAIRS], [one], [base], sampling=QUICK).first.mean for one in first[0]]
+    deviation = np.std(rates, ddof=1)
+    assert (
+        found.first
+        == found.second
+        == SeedSpread(pytest.approx(np.mean(rates)), pytest.approx(deviation), trainings)
+    )
+    noise = np.sum(rng.standard_t(trainings - 1, (2, 400_000)), axis=0)
+    expected = deviation / math.sqrt(trainings) * np.quantile(noise, 0.975)
+    assert found.difference.estimate == pytest.approx(0)
+    assert found.difference.high == pytest.approx(expected, rel=0.2)
+    assert found.difference.low == pytest.approx(-expected, rel=0.2)
+
+
+def test_equal_attackers_of_three_trainings_are_told_apart_rarely() -> None:
+    # Each training hears with noise of its own amount, by which its EER moves about three points.
+    # With the first training of each alone, that is often taken for a difference.
+    rng = np.random.default_rng(5)
+    apart = {1: 0, 3: 0}
+    for _ in range(40):
+        base = scores(PAIRS, 0.15, rng)
+        sides = [trained(base, rng.uniform(0, 1.2, 3), rng)[0] for _ in range(2)]
+        for trainings in apart:
+            found = compare(
+                [PAIRS], *([side[:trainings]] for side in sides), sampling=Sampling(199)
+            )
+            assert found.p_value is not None
+            apart[trainings] += found.p_value <= 0.05
+    assert apart[3] <= 2
+    assert apart[1] >= 6

@@ -39,6 +39,16 @@ def test_names_say_what_is_computed() -> None:
     assert MEASURES["dcf"].title == "actual detection cost at a prior of 0.01"
 
 
+def test_cautions_depend_on_the_size_of_the_class_that_is_held() -> None:
+    # 30 errors are enough: 1 % of 3,000 trials, 0.1 % of 30,000.
+    for name, enough in (("miss-at-1", 3_000), ("miss-at-0.1", 30_000)):
+        assert MEASURES[name].caution(1, enough) is None
+        assert f"of {enough - 100:,} trials" in str(MEASURES[name].caution(10**6, enough - 100))
+    assert MEASURES["false-alarm-at-1"].caution(3_000, 1) is None
+    assert "of 2,900 trials" in str(MEASURES["false-alarm-at-1"].caution(2_900, 10**6))
+    assert MEASURES["eer"].caution(1, 1) is None
+
+
 def test_titles_differ() -> None:
     assert len({measure.title for measure in MEASURES.values()}) == len(MEASURES)
 

@@ -69,7 +69,7 @@ def test_ties_share_a_tier() -> None:
 
 def test_too_few_draws_to_tell_so_many_apart() -> None:
     drawn = np.zeros((99, 4))
-    with pytest.raises(ConfigError, match="99 draws cannot tell 4 attackers apart; draw 120 times"):
+    with pytest.raises(ConfigError, match="99 draws cannot tell 4 attackers apart; draw 119 times"):
         tiers_of(averages([0.1, 0.2, 0.3, 0.4], drawn), 0.95)
     # 2 / 120 * 3 = 0.05.
     assert tiers_of(averages([0.1, 0.2, 0.3, 0.4], np.zeros((119, 4))), 0.95) == [1, 1, 1, 1]
@@ -152,3 +152,29 @@ def test_lists_are_averaged_by_weight() -> None:
     for weights, ranks in (([9, 1], [1, 2]), ([1, 9], [2, 1])):
         board = leaderboard(lists, [one, other], weights=weights, sampling=QUICK)
         assert [place.rank.estimate for place in board.places if place] == ranks
+
+
+def test_several_trainings_rank_by_their_mean() -> None:
+    # EERs of about 10 and 40 %, whose mean is above that of the other attacker's single training.
+    rng = np.random.default_rng(1)
+    low, high, other = (scores(PAIRS, eer, rng) for eer in (0.1, 0.4, 0.18))
+    board = leaderboard([PAIRS], [[[low, high]], [other]], sampling=QUICK)
+    assert [place.rank.estimate for place in board.places if place] == [2, 1]
+    assert (
+        board.places[0] == leaderboard([PAIRS], [[[high, low]], [other]], sampling=QUICK).places[0]
+    )
+
+
+def test_who_does_not_compete_takes_no_place() -> None:
+    rng = np.random.default_rng(1)
+    attackers = [[scores(PAIRS, eer, rng)] for eer in (0.1, 0.2, 0.4)]
+    both = leaderboard([PAIRS], attackers[1:], sampling=QUICK)
+    board = leaderboard([PAIRS], attackers, ranked=[False, True, True], sampling=QUICK)
+    assert board.places[1:] == both.places
+    assert board.places[0] is not None
+    assert (board.places[0].rank, board.places[0].tier) == (None, None)
+    # It is the strongest all the same, by an interval of its own.
+    assert board.places[0].eer == leaderboard([PAIRS], attackers[:1], sampling=QUICK).places[0].eer
+    assert board.strongest.estimate == board.places[0].eer.estimate
+    nobody = leaderboard([PAIRS], attackers, ranked=[False] * 3, sampling=QUICK)
+    assert [place.rank for place in nobody.places if place] == [None] * 3

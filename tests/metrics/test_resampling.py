@@ -59,6 +59,27 @@ def test_the_attackers_beside_one_change_nothing() -> None:
     assert (alone[:, 0] == beside[:, 1]).all()
 
 
+def test_two_equal_trainings_are_one() -> None:
+    one = resample(LISTS, [WEAK], Sampling(draws=100))
+    two = resample(LISTS, [[[scores, scores] for scores in WEAK]], Sampling(draws=100))
+    assert (two.observed == one.observed).all()
+    assert (two.drawn == one.drawn).all()
+    assert (two.missed_speakers == one.missed_speakers).all()
+
+
+def test_trainings_are_averaged_and_never_mixed() -> None:
+    # Three trainings of one attacker beside one of another, on scales that have nothing in common:
+    # a rate of their pooled scores, or of their mean scores, would be none of these.
+    strong = [1000 + 50 * scores for scores in STRONG]
+    single = resample(LISTS, [WEAK, STRONG], Sampling(draws=100))
+    trained = [np.stack([weak, high, weak]) for weak, high in zip(WEAK, strong, strict=True)]
+    found = resample(LISTS, [STRONG, trained], Sampling(draws=100))
+    for together, apart in ((found.observed, single.observed), (found.drawn, single.drawn)):
+        weak_rate, strong_rate = apart[..., 0, :], apart[..., 1, :]
+        assert (together[..., 0, :] == strong_rate).all()
+        assert together[..., 1, :] == pytest.approx((2 * weak_rate + strong_rate) / 3, abs=1e-12)
+
+
 def test_averages_by_weight() -> None:
     resamples = Resamples(
         observed=np.array([[0.1, 0.2, 0.4]]),
@@ -106,6 +127,16 @@ def test_speakers_are_counted() -> None:
     assert resamples.missed_speakers.tolist() == [[2]]
 
 
+def test_the_training_that_misses_fewest_speakers_counts() -> None:
+    # As above, and a training of rates 1/6 and 1/4 that misses a target of speaker 2 alone.
+    pairs = Pairs([0, 0, 1, 1, 2, 2, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2, 3, 3, 3, 3])
+    values = [1.0, 9.0, 1.0, 9.0, 8.0, 8.0, 0.0, 0.0, 0.0, 5.0]
+    better = [9.0, 9.0, 9.0, 9.0, 8.0, 1.0, 0.0, 0.0, 0.0, 5.0]
+    resamples = resample([pairs], [[[values, better]]], Sampling(draws=39))
+    assert resamples.missed_speakers.tolist() == [[1]]
+    assert resamples.observed[0, 0] == pytest.approx((7 / 24 + 5 / 24) / 2)
+
+
 @pytest.mark.parametrize(
     ("settings", "what"),
     [
@@ -129,6 +160,13 @@ def test_scores_that_do_not_fit_the_lists() -> None:
         resample(LISTS, [WEAK[:1]], Sampling())
     with pytest.raises(ScoreError, match=r"scores of shape \(3,\) for 480 trials"):
         resample(LISTS, [[[1, 2, 3], WEAK[1]]], Sampling())
+    with pytest.raises(ScoreError, match=r"scores of shape \(2, 3\) for 480 trials"):
+        resample(LISTS, [[[[1, 2, 3]] * 2, WEAK[1]]], Sampling())
+    for none in (np.empty((0, 480)), WEAK[0][None, None], 1.0):
+        with pytest.raises(ScoreError, match="for 480 trials; give one score for each trial"):
+            resample(LISTS, [[none, WEAK[1]]], Sampling())
+    with pytest.raises(ScoreError, match="the lists have scores of 2, 1 trainings; score every"):
+        resample(LISTS, [[[WEAK[0], WEAK[0]], WEAK[1]]], Sampling())
     with pytest.raises(ScoreError, match="1 lists and 0 attackers"):
         resample(LISTS[:1], [], Sampling())
     spoilt = [WEAK[0].copy(), WEAK[1]]

@@ -25,6 +25,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "score": ("harness.pipeline.score", *ATTACKERS),
     "evaluate": ("harness.pipeline.evaluate",),
     "compare": ("harness.pipeline.compare",),
+    "report": ("harness.pipeline.report",),
     "verify": ("harness.pipeline.verify",),
 }
 # These check settings, tell of runs, and say where the work is done; they cannot change an output.

@@ -49,10 +49,11 @@ def test_an_inbox_becomes_reports_and_runs(repository: Repository) -> None:
     assert str(repository.path) not in text
 
     runs = repository.runs().set_index("tags.mlflow.runName")
-    assert set(runs.index) == {"verify@vpac2025-broken.zip", "verify@vpac2025-team.zip"}
+    assert set(runs.index) == {"verify broken.zip", "verify team.zip"}
     assert set(runs["status"]) == {"FINISHED"}
-    one = runs.loc["verify@vpac2025-team.zip"]
-    assert one["params.verdict"] == "not checkable"
+    one = runs.loc["verify team.zip"]
+    assert one["tags.harness.verdict"] == "not checkable"
+    assert f"files `{REPORTS}/team.zip`" in one["tags.mlflow.note.content"]
     by_list = {each["list"]: each["eer_percent"] for each in report["lists"]}
     for name, eer in by_list.items():
         assert abs(one[f"metrics.eer/B3/{name}"] - eer) < 0.001

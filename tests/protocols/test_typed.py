@@ -11,6 +11,7 @@ import pytest
 from harness.errors import ConfigError
 from harness.protocols.typed import (
     build,
+    convert,
     did_you_mean,
     parse_untrusted_yaml,
     parse_yaml,
@@ -220,3 +221,13 @@ def test_yaml_of_strangers() -> None:
     ):
         with pytest.raises(ConfigError, match=f"f:[12]: not valid YAML .*{problem}"):
             parse_untrusted_yaml(text.encode(), "f")
+
+
+def test_a_pair_is_of_two_and_each_of_its_type() -> None:
+    assert convert(tuple[str, float], ["a", 1], "x") == ("a", 1.0)
+    assert convert(tuple[int, ...], [1, 2, 3], "x") == (1, 2, 3)
+    for value in (["a"], ["a", 1.0, 2.0], []):
+        with pytest.raises(ConfigError, match=f"x: expected 2 values, found {len(value)}"):
+            convert(tuple[str, float], value, "x")
+    with pytest.raises(ConfigError, match=r"x\[1\]: expected float, found 'b'"):
+        convert(tuple[str, float], ["a", "b"], "x")

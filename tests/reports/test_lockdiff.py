@@ -440,9 +440,7 @@ def test_missing_files_are_named(repository: Path, name: str) -> None:
         run(repository)
     git(repository, "commit", "--quiet", "-am", "gone")
     Result().write(repository)
-    with pytest.raises(
-        DataError, match=f"^{name}: not committed at HEAD; name another one with --"
-    ):
+    with pytest.raises(DataError, match=f"^{name}: not committed at HEAD; name another revision"):
         run(repository)
 
 

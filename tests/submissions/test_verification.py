@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import making
 import numpy as np
 import pytest
 import small
@@ -201,6 +202,34 @@ def test_of_a_refused_submission_claims_and_time_still_count(tmp_path: Path) -> 
     (explanation,) = found.submissions[0].explanations
     assert explanation.kind == "feasibility"
     assert "17 of 75" in explanation.sentence
+
+
+def test_each_submission_came_at_its_own_time(tmp_path: Path) -> None:
+    paths = [small.clean(tmp_path / name) for name in ("early", "late", "unknown")]
+    received = {
+        "early": datetime(2024, 12, 1, tzinfo=UTC),
+        "late": datetime(2025, 1, 1, tzinfo=UTC),
+    }
+    found = verify(paths, EDITION, Options(received=received))
+    late = [
+        check.submission
+        for one in found.submissions
+        for check in one.checks
+        if check.code == "late"
+    ]
+    assert late == ["late"]
+
+
+def test_whose_scores_are_whose(tmp_path: Path) -> None:
+    (path,) = making.described(tmp_path, "own_anonymizers: [A1]\n").paths
+    (result,) = run(path).submissions
+    assert (result.team, result.own_anonymizers) == ("team", ("A1",))
+    assert set(result.score_files.values()) == {"A1"}
+    assert {one.file for one in result.lists} == set(result.score_files)
+    # Without a description nobody says.
+    (path / "submission.yaml").unlink()
+    (result,) = run(path).submissions
+    assert (result.team, result.own_anonymizers) == (None, ())
 
 
 def test_reported_claims_of_other_teams_are_left_out(folder: Path, tmp_path: Path) -> None:

@@ -13,6 +13,9 @@ from harness.tracking.store import Store
 
 pytestmark = pytest.mark.heavy
 
+TRAIN = "train b2 · ecapa-small · seed 1986"
+SCORE = "score b2 · ecapa-small · seed 7"
+
 
 def record(path: Path, *events: Event) -> Path:
     path.parent.mkdir(parents=True)
@@ -25,7 +28,7 @@ def files(repository: Path, run_event: Event) -> list[Path]:
     """Outputs of two stages of one benchmark and one of another; and one that is no run."""
     loss = {"event": "metric", "name": "train_loss", "value": 1.5, "step": 3}
     done = {"event": "done"}
-    score = {**run_event, "stage": "score", "key": "score@demo-b2"}
+    score = {**run_event, "stage": "score", "key": "score@demo-b2", "seed": 7}
     other = {**run_event, "benchmark": "libri-mini"}
     record(repository / "results" / "demo" / "corpus" / "events.jsonl", loss, done)
     return [
@@ -48,10 +51,10 @@ def test_each_run_is_imported_once(store: Store, repository: Path, files: list[P
     assert again.imported == ()
     assert again.already == tuple(files)
     tags = runs(store, "demo")
-    assert sorted(tags) == ["score@demo-b2", "train@demo-b2-ecapa-small-1986"]
-    assert sorted(runs(store, "libri-mini")) == ["train@demo-b2-ecapa-small-1986"]
-    assert tags["score@demo-b2"]["harness.source"] == "import"
-    assert tags["score@demo-b2"]["mlflow.source.git.commit"] == "unknown"
+    assert sorted(tags) == [SCORE, TRAIN]
+    assert sorted(runs(store, "libri-mini")) == [TRAIN]
+    assert tags[SCORE]["harness.source"] == "import"
+    assert tags[SCORE]["mlflow.source.git.commit"] == "unknown"
 
 
 def test_imported_run_has_the_time_of_its_file(
@@ -73,7 +76,7 @@ def test_live_run_of_the_same_events_is_already_there(
     report = import_runs(store, repository)
     assert report.already == (files[0],)
     assert report.imported == tuple(files[1:])
-    assert runs(store, "demo")["train@demo-b2-ecapa-small-1986"]["harness.source"] == "live"
+    assert runs(store, "demo")[TRAIN]["harness.source"] == "live"
 
 
 def test_only_one_benchmark(store: Store, repository: Path, files: list[Path]) -> None:

@@ -77,7 +77,7 @@ def test_run_holds_all_that_its_events_say(
         sink.finish(folder)
     assert sink.problems == []
     run = store.client.get_run(sink.run.run_id)
-    assert run.info.run_name == "train@demo-b2-ecapa-small-1986"
+    assert run.info.run_name == "train b2 · ecapa-small · seed 1986"
     assert run.info.status == "FINISHED"
     assert run.data.params == {
         "training.epochs": "6",
@@ -99,9 +99,15 @@ def test_run_holds_all_that_its_events_say(
             "harness.events_sha256": sha256,
             "harness.dirty": "unknown",
             "mlflow.source.git.commit": "unknown",
-            "mlflow.note.content": "warning: 3 utterances are short",
         }.items()
     )
+    assert run.data.tags["mlflow.note.content"].split("\n\n") == [
+        "An attacker trained on the speech of one system.",
+        "benchmark `demo` · system `b2` · attacker `ecapa-small` · seed `1986` · device `cpu`",
+        "- `warning: 3 utterances are short`",
+        "| EER in percent | &ensp;`f` |\n|---|---:|\n| `lazy-informed/test` | &ensp;12.50 |",
+        "files `models/b2` · DVC stage `train@demo-b2`",
+    ]
     (dataset_input,) = run.inputs.dataset_inputs
     assert dataset_input.dataset.name == "demo/b2/train"
     assert dataset_input.dataset.digest == DIGEST[:36]
@@ -189,7 +195,57 @@ def test_run_of_a_stage_that_did_not_finish(
     assert history(store, run.info.run_id, "train_loss") == [(0, 2.0), (1, 1.0)]
     assert "harness.events_sha256" not in run.data.tags
     if isinstance(exception, ValueError):
-        assert run.data.tags["mlflow.note.content"] == "ended by ValueError: no speech"
+        assert "\n- `ended by ValueError: no speech`\n" in run.data.tags["mlflow.note.content"]
+    assert "files" not in run.data.tags["mlflow.note.content"]
+
+
+def test_files_of_elsewhere_are_not_placed_and_tables_are_marked(
+    store: Store, repository: Path, run_event: Event, tmp_path: Path
+) -> None:
+    folder = tmp_path / "elsewhere"
+    table = {"event": "artifact", "path": "table.json", "type": "table"}
+    record(folder, run_event, table, {**table, "path": "gone.json"})
+    (folder / "table.json").write_text('{"columns": [], "data": []}')
+    sink = sink_of(store, repository)
+    sink.finish(folder)
+    assert sink.run is not None
+    tags = store.client.get_run(sink.run.run_id).data.tags
+    assert json.loads(tags["mlflow.loggedArtifacts"]) == [{"path": "table.json", "type": "table"}]
+    assert "elsewhere" not in tags["mlflow.note.content"]
+
+
+HOSTILE = (
+    "`x`|![a](http://evil/b.png) <script>alert(1)</script> www.evil.org \x1b[31m\u202e\udcff\n# h"
+)
+
+
+def test_strangers_words_are_harmless(store: Store, repository: Path) -> None:
+    folder = repository / "submissions" / "reports"
+    run: Event = {
+        "event": "run",
+        "stage": "verify",
+        "key": f"verify@demo-{HOSTILE}",
+        "benchmark": "demo",
+        "submission": HOSTILE,
+        "parameters": {"p": HOSTILE},
+    }
+    names = (f"eer/{HOSTILE}/list", f"eer/b2/{HOSTILE}")
+    warning = {"event": "warning", "message": HOSTILE}
+    record(folder, run, *(metric(name, 5.0, 0) for name in names), warning)
+    sink = sink_of(store, repository)
+    sink.finish(folder)
+    assert sink.problems == []
+    assert sink.run is not None
+    found = store.client.get_run(sink.run.run_id)
+    assert found.info.run_name.isprintable()
+    for line in found.data.tags["mlflow.note.content"].splitlines():
+        assert line.isprintable()
+        # Every second part is within a code span.
+        outside = "".join(line.split("`")[::2])
+        assert line.count("`") % 2 == 0
+        assert not re.search(r"evil|script|[<#!\[]|\x1b", outside), outside
+        if line.startswith("| "):
+            assert line.count("|") == 4
 
 
 @pytest.mark.parametrize("path", ["det.png", "../secret.txt", "/etc/hostname"])

@@ -1,0 +1,120 @@
+"""`harness rank`: who is better, and how sure that is."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from harness.cli.output import show, tell
+from harness.cli.status import FAILED, USAGE_ERROR
+from harness.cli.verify import trials_folder, write_json
+from harness.errors import ConfigError, HarnessError, ListError
+
+
+def register(commands: Any) -> None:
+    command = commands.add_parser(
+        "rank",
+        help="rank submissions of attackers, or tables of measured anonymizers",
+        description="Attacker Challenge: verify all submissions, and rank those whose claims hold, "
+        "for each system by itself, with intervals of EERs and ranks. Editions that rank "
+        "anonymizers: rank them from tables of measured values. Exit status: 0 ranked, 1 error, "
+        "64 wrong usage.",
+    )
+    command.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="submission (archive or folder) or table",
+    )
+    command.add_argument("--benchmark", default="vpac2025", help="edition (default: vpac2025)")
+    command.add_argument(
+        "--entries",
+        type=Path,
+        metavar="FILE",
+        help="CSV: submission (an archive's name), team, received (ISO 8601 with zone)",
+    )
+    command.add_argument(
+        "--certificates", type=Path, metavar="DIR", help="signed certificates, such as of reruns"
+    )
+    command.add_argument(
+        "--key", type=Path, metavar="PUBLIC", help="public key of who signed the certificates"
+    )
+    command.add_argument(
+        "--trials",
+        type=Path,
+        metavar="DIR",
+        help="folder with the edition's trial lists (default: HARNESS_LISTS, else generated from "
+        "the names in the scores and proven by their hash)",
+    )
+    command.add_argument(
+        "--resources-list",
+        type=Path,
+        metavar="FILE",
+        help="the edition's final list of data and models, one name a line",
+    )
+    command.add_argument("--draws", type=int, metavar="N", help="resamples (default: 2000)")
+    command.add_argument("--seed", type=int, metavar="N", help="of the resamples (default: 1986)")
+    command.add_argument("--json", type=Path, metavar="FILE", help="write the result (-: stdout)")
+    command.set_defaults(handler=run)
+
+
+def run(parsed: argparse.Namespace) -> int:
+    try:
+        text, document = _ranked(parsed)
+    except (ConfigError, ListError) as error:
+        tell(f"harness rank: {error}")
+        return USAGE_ERROR
+    except HarnessError as error:
+        tell(f"harness rank: {error}")
+        return FAILED
+    if parsed.json is not None:
+        write_json(parsed.json, document)
+    if str(parsed.json) != "-":
+        show(text)
+    return 0
+
+
+def _ranked(parsed: argparse.Namespace) -> tuple[str, str]:
+    """The ranking as text and as JSON."""
+    from harness.protocols import ranking
+    from harness.protocols.conditions import AnonymizerRanking
+
+    rules = ranking.load(parsed.benchmark)
+    if isinstance(rules, AnonymizerRanking):
+        from harness.ranking.conditions import document, table
+        from harness.ranking.conditions.ranking import rank_tables
+
+        ranked = rank_tables(parsed.paths, rules)
+        return table.to_text(ranked), document.to_json(ranked)
+    return _attackers(parsed, rules)
+
+
+def _attackers(parsed: argparse.Namespace, rules: Any) -> tuple[str, str]:
+    from harness.metrics.resampling import Sampling
+    from harness.protocols import protocol
+    from harness.ranking import document, table
+    from harness.ranking.ranking import Options, rank
+    from harness.submissions.contents.rules import read_resources
+
+    for path in parsed.paths:
+        if not path.exists():
+            raise ConfigError("no such submission", where=path, fix="give an archive or a folder")
+    given = {"draws": parsed.draws, "seed": parsed.seed}
+    options = Options(
+        trials=trials_folder(parsed),
+        register=parsed.entries,
+        certificates=parsed.certificates,
+        key=parsed.key,
+        listed_resources=(
+            None if parsed.resources_list is None else read_resources(parsed.resources_list)
+        ),
+        sampling=Sampling(
+            workers=os.cpu_count() or 1,
+            **{name: value for name, value in given.items() if value is not None},
+        ),
+    )
+    ranking = rank(parsed.paths, protocol.load(parsed.benchmark), rules, options)
+    return table.to_text(ranking), document.to_json(ranking)

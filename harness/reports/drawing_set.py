@@ -1,0 +1,177 @@
+"""All pictures of a page: what each shows, in words too, and the files that hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from statistics import fmean
+
+from matplotlib.figure import Figure as Drawn
+
+from harness.reports import drawing
+from harness.reports.drawing_overview import Panel, heat_figure, speakers_figure
+from harness.reports.figures import det_figure, histogram_figure
+from harness.reports.measured import Measured, Training
+from harness.reports.page import Figure, ResultRow
+from harness.reports.published import SCENARIOS
+
+FOLDER = "plots"
+# Of a heat map, beside the folders of the systems.
+HEAT_MAP = "heat-map"
+# Tables of the numbers drawn, in the report's folder.
+HISTOGRAMS, SPEAKERS = "histograms.csv", "speakers.csv"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of the page, and its files by name, relative to the report's folder."""
+
+    figure: Figure
+    files: dict[str, bytes]
+
+
+def pictures(
+    measured: Sequence[Measured],
+    rows: Sequence[ResultRow],
+    split: str,
+    *,
+    folder: str,
+    curves: str,
+) -> Iterator[Picture]:
+    """DET curves, histograms and speakers of each system, attacker and scenario, and the heat map.
+
+    rows: of the same, for the heat map of `split`. folder: of the report, curves: a table of all
+    DET curves; relative to the repository.
+    """
+    for one in measured:
+        lists = [[training.scored for training in trainings] for trainings in one.lists]
+        eers = ", ".join(f"{_list_name(each)} {_percent(each):.2f} %" for each in one.lists)
+        several = len(one.seeds) > 1
+        yield _picture(
+            ("det", f"{_place(one)}/det", folder),
+            det_figure(lists, one.name),
+            title=f"DET curves: {one.name}",
+            caption="Miss rate against false-alarm rate at every threshold, on probit axes; the "
+            "marks are the official EERs."
+            + (f" One curve for each of {len(one.seeds)} trainings." if several else ""),
+            text=f"EER by list: {eers}.",
+            source=curves,
+        )
+        yield _picture(
+            ("histograms", f"{_place(one)}/histograms", folder),
+            histogram_figure([scored[0] for scored in lists], one.name),
+            title=f"Scores: {one.name}",
+            caption="How the scores of target and nontarget trials are distributed; each class has "
+            "the same area. Dashed: the threshold of the official EER."
+            + (f" Of the training with seed {one.seeds[0]}." if several else ""),
+            text="; ".join(_means(each[0]) for each in one.lists) + ".",
+            source=_scores(one),
+            table=HISTOGRAMS,
+        )
+        panels = [
+            Panel(f"{_list_name(each)}: EER {_percent(each):.2f} %", _percent(each), _by_name(each))
+            for each in one.lists
+        ]
+        yield _picture(
+            ("speakers", f"{_place(one)}/speakers", folder),
+            speakers_figure(panels, one.name),
+            title=f"Enrolled speakers: {one.name}",
+            caption="The EER of each enrolled speaker's trials at a threshold of its own; dashed: "
+            "of the list, at one threshold for all."
+            + (" Dots are means over trainings, lines their range." if several else ""),
+            text=" ".join(map(_extremes, panels)),
+            source=_scores(one),
+            table=SPEAKERS,
+        )
+    shown = [row for row in rows if row.split == split and row.scenario in SCENARIOS]
+    percents = {(row.system, row.attacker): row.mean.percent for row in shown}
+    title = f"EER in percent of {split}: {' and '.join(dict.fromkeys(r.scenario for r in shown))}"
+    yield _picture(
+        ("heat map", HEAT_MAP, folder),
+        heat_figure(
+            list(dict.fromkeys(row.system for row in shown)),
+            list(dict.fromkeys(row.attacker for row in shown)),
+            percents,
+            title,
+        ),
+        title=title,
+        caption="Mean over lists and trainings; the stronger the colour, the stronger the attack.",
+        text=", ".join(f"{system} against {a}: {p:.2f}" for (system, a), p in percents.items())
+        + ".",
+        source=shown[0].file,
+    )
+
+
+def _picture(
+    place: tuple[str, str, str],
+    drawn: Drawn,
+    *,
+    title: str,
+    caption: str,
+    text: str,
+    source: str,
+    table: str | None = None,
+) -> Picture:
+    """place: the figure's group, the file below FOLDER without its ending, the report's folder.
+    table: of the numbers drawn, in that folder."""
+    group, stem, folder = place
+    svg = drawing.svg(drawn)
+    files = {f"{FOLDER}/{stem}.svg": svg.encode(), f"{FOLDER}/{stem}.png": drawing.png(drawn)}
+    return Picture(
+        Figure(
+            group=group,
+            title=title,
+            caption=caption,
+            text=text,
+            # No two pictures have one place: names hold no `/`, and ids may hold anything.
+            svg=drawing.inline(svg, stem),
+            files=tuple(f"{folder}/{name}" for name in (*files, *([table] if table else []))),
+            source=source,
+        ),
+        files,
+    )
+
+
+def _place(one: Measured) -> str:
+    return f"{one.system}/{one.attacker}/{one.scenario}"
+
+
+def _scores(one: Measured) -> str:
+    """Where the scores of the first training stand, a folder for each list."""
+    return str(PurePosixPath(one.lists[0][0].file).parents[1])
+
+
+def _list_name(trainings: Sequence[Training]) -> str:
+    listed = trainings[0].scored.listed
+    return f"{listed.split}/{listed.gender}"
+
+
+def _percent(trainings: Sequence[Training]) -> float:
+    return 100 * fmean(training.scored.eer.rate for training in trainings)
+
+
+def _by_name(trainings: Sequence[Training]) -> dict[str, list[float]]:
+    eers: dict[str, list[float]] = {}
+    for training in trainings:
+        for one in training.speakers:
+            eers.setdefault(one.speaker, []).extend([] if one.eer is None else [one.eer.percent])
+    return eers
+
+
+def _means(training: Training) -> str:
+    scored = training.scored
+    target, nontarget = (float(scored.of(kind).mean()) for kind in (True, False))
+    return (
+        f"{scored.listed.split}/{scored.listed.gender}: mean score {target:.3g} of targets, "
+        f"{nontarget:.3g} of nontargets"
+    )
+
+
+def _extremes(panel: Panel) -> str:
+    means = {name: fmean(eers) for name, eers in panel.speakers.items() if eers}
+    lowest, highest = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+    return (
+        f"{panel.title}; speakers from {means[lowest]:.2f} % ({lowest}) to "
+        f"{means[highest]:.2f} % ({highest})."
+    )

@@ -1,0 +1,1 @@
+"""One page of HTML that needs nothing but itself."""

@@ -1,0 +1,105 @@
+"""A page as one file of HTML: style, program, pictures and data are inside, and nothing is fetched.
+
+What strangers wrote is text and stays text, three times over. Every value that a template puts out
+passes `shown`, which makes invisible characters visible and cuts what is too long; Jinja2 escapes
+it; and the page's policy lets a browser run and apply only what has the hash of our own files. The
+one exception is `Figure.svg`, markup that this package drew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from base64 import b64encode
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from harness.reports.html.boards import BoardView, Heat, entries_of
+from harness.reports.html.curves import DRAWN, Chart, series
+from harness.reports.page import Page, Results
+from harness.submissions.shown import printable
+
+HERE = Path(__file__).resolve().parent
+# Characters of one text. Messages are shorter; what is longer was made to be in the way.
+LONGEST = 600
+Named = TypeVar("Named", str, tuple[str, str])
+
+
+def render(page: Page, folder: str | None = None) -> str:
+    """The whole page. The same page gives the same text.
+
+    folder: where the file will lie, relative to the repository as `Figure.files` are. With it,
+    pictures and tables are linked; without, they are named.
+    """
+    ranking = page.ranking
+    results = page.results or Results((), (), ())
+    boards = ranking.boards if ranking else ()
+    entries = entries_of(ranking) if ranking else ()
+    charts = [chart for chart in map(Chart.of, boards) if chart]
+    style = _text("page.css")
+    script = _text("page.js")
+    environment = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["series"] = series
+    environment.filters["percent"] = "{:.2f}".format
+    environment.filters["exact"] = "{:.3f}".format
+    environment.filters["grouped"] = "{:,}".format
+    text: str = environment.get_template("page.html.j2").render(
+        page=page,
+        ranking=ranking,
+        results=results,
+        genders=_union(row.by_gender for row in results.rows),
+        measures=_union(row.values for row in results.measures),
+        cautions=_union(row.cautions.items() for row in results.measures),
+        style=style,
+        style_hash=_hash(style),
+        script=script,
+        script_hash=_hash(script),
+        boards=[BoardView.of(board) for board in boards],
+        heat=Heat.of(ranking) if ranking else None,
+        entries=entries,
+        anchors={entry.name: entry.anchor for entry in entries},
+        charts=charts,
+        drawn=DRAWN,
+        curves=[chart.data(shown) for chart in charts],
+        link=lambda file: _link(file, folder),
+    )
+    return text
+
+
+def shown(value: Any) -> Any:
+    """What a template puts out for a value: of a text, one visible line of bounded length."""
+    if not isinstance(value, str) or hasattr(value, "__html__"):
+        return value
+    text = printable(value[: LONGEST + 1])
+    if len(value) <= LONGEST and len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]} … (of {len(value):,} characters)"
+
+
+def _text(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _union(of_rows: Iterable[Iterable[Named]]) -> list[Named]:
+    """What any row has, in the order of the first that has it."""
+    return list(dict.fromkeys(one for row in of_rows for one in row))
+
+
+def _link(file: str, folder: str | None) -> str | None:
+    return None if folder is None else quote(posixpath.relpath(file, folder))
+

@@ -1,0 +1,271 @@
+"""Boards made of contestants by hand: places, what is missing, trainings, the two sides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.metrics.draws import Pairs
+from harness.metrics.resampling import Sampling
+from harness.ranking.boards import NO_SPEAKERS, enough, make_board
+from harness.ranking.contest import Contestant, ScoredList
+from harness.ranking.model import Board, Estimate, ListRate, Reference, Row, Status
+from harness.ranking.two_sided import make_two_sided
+
+from .contests import edition, eer_of, list_name, scores_of, trials_of
+
+LISTS = edition().lists
+SAMPLING = Sampling(draws=199)
+
+
+def scored(
+    split: str, gender: str, strengths: tuple[float, ...], speakers: bool = True
+) -> ScoredList:
+    """One list, with a training of each strength."""
+    (listed,) = [one for one in LISTS if one.trials == list_name(split, gender)]
+    trials = trials_of(split, gender)
+    pairs = Pairs(
+        [trial.enrolment for trial in trials],
+        [trial.utterance.partition("-")[0] for trial in trials],
+    )
+    scores = np.stack([scores_of(one, split, gender) for one in strengths])
+    rates = tuple(
+        ListRate(
+            listed.trials, split, gender, 100 * eer_of(one, split, gender), 0, 0, 1, 1, "scores", ""
+        )
+        for one in scores
+    )
+    return ScoredList(listed, pairs.target, pairs if speakers else None, scores, rates)
+
+
+def contestant(
+    attacker: str,
+    *strengths: float,
+    status: Status = "official",
+    entry: str = "",
+    splits: tuple[str, ...] = ("dev", "test"),
+    speakers: bool = True,
+) -> Contestant:
+    lists = {
+        list_name(split, gender): scored(split, gender, strengths, speakers)
+        for split in splits
+        for gender in "fm"
+    }
+    return Contestant(attacker, entry or attacker, "A1", status, (), lists)
+
+
+def board(*contestants: Contestant, **options: Any) -> Board:
+    options = {"sampling": SAMPLING, **options}
+    return make_board("A1", "system A1", contestants, LISTS, "test", **options)
+
+
+def places(made: Board) -> list[tuple[str, int | None, int | None]]:
+    return [(row.entry, row.rank, row.would_rank) for row in made.rows]
+
+
+def test_the_order_of_all_kinds() -> None:
+    made = board(
+        contestant("not checkable", 3.0, status="not checkable"),
+        contestant("refuted", 3.0, status="refuted"),
+        contestant("unofficial", 2.2, status="unofficial"),
+        contestant("late", 1.4, status="late"),
+        contestant("half", 3.0, splits=("dev",)),
+        contestant("b", 1.5),
+        contestant("c", 2.0),
+        contestant("a", 1.5),
+        contestant("c", 1.0, entry="c again"),
+        contestant("last", 0.2),
+    )
+    assert places(made) == [
+        ("c", 1, None),
+        ("a", 2, None),
+        ("b", 2, None),
+        ("last", 4, None),
+        ("c again", None, None),
+        # Without an EER of test it is not ranked, and no other entry of it counts.
+        ("half", None, None),
+        ("late", None, 4),
+        ("unofficial", None, 1),
+        ("refuted", None, None),
+        ("not checkable", None, None),
+    ]
+    assert [row.entry for row in made.rows if not row.counted] == ["c again"]
+
+
+def test_what_is_missing_is_never_first() -> None:
+    # The entry of test without dev is ranked; that of dev alone is not, though it has trials.
+    made = board(
+        contestant("test alone", 1.0, splits=("test",)), contestant("dev", 3.0, splits=("dev",))
+    )
+    assert places(made) == [("test alone", 1, None), ("dev", None, None)]
+    assert made.rows[0].averages is not None
+    assert set(made.rows[0].averages) == {"test"}
+    assert made.rows[1].tier is None
+    nothing = Contestant("x", "x", "A1", "not checkable", ("no EER",), {})
+    empty = board(nothing)
+    assert places(empty) == [("x", None, None)]
+    assert (empty.rows[0].averages, empty.strongest, empty.notes) == (None, None, ())
+    assert board().rows == ()
+
+
+def test_who_does_not_compete_changes_no_place() -> None:
+    alone = board(contestant("a", 2.0), contestant("b", 1.0))
+    beside = board(
+        contestant("a", 2.0),
+        contestant("b", 1.0),
+        contestant("late", 3.0, status="late"),
+        contestant("a", 1.9, entry="worse"),
+    )
+    assert beside.rows[:2] == alone.rows
+    assert alone.strongest is not None
+    assert beside.strongest is not None
+    assert beside.strongest.percent < alone.strongest.percent
+    assert (alone.strongest_of, beside.strongest_of) == ("a", "late")
+
+
+def test_trainings_count_by_their_mean() -> None:
+    made = board(contestant("two", 3.0, 1.0), contestant("one", 2.2))
+    two, one = sorted(made.rows, key=lambda row: row.attacker, reverse=True)
+    eers = [
+        np.mean([100 * eer_of(scores_of(strength, "test", g), "test", g) for g in "fm"])
+        for strength in (3.0, 1.0)
+    ]
+    assert two.averages is not None
+    assert two.averages["test"].percent == pytest.approx(np.mean(eers))
+    assert two.deviations is not None
+    # Of two values the standard deviation is their distance by the root of two.
+    assert two.deviations["test"] == pytest.approx(abs(eers[0] - eers[1]) / np.sqrt(2))
+    assert one.deviations is None
+    assert (one.rank, two.rank) == (1, 2)
+    assert two.averages["test"].low is not None
+    assert len(two.rates) == 8
+
+
+def test_without_speakers_there_are_ranks_and_no_intervals() -> None:
+    made = board(contestant("a", 1.0, speakers=False), contestant("b", 2.0, speakers=False))
+    assert places(made) == [("b", 1, None), ("a", 2, None)]
+    for row in made.rows:
+        assert row.averages is not None
+        assert row.averages["test"] == Estimate(
+            row.averages["test"].percent, None, None, NO_SPEAKERS
+        )
+        assert (row.ranks, row.tier) == (None, None)
+    assert made.strongest is not None
+    assert made.strongest.reason == NO_SPEAKERS
+    assert made.notes == ()
+
+
+def test_too_few_speakers_is_told() -> None:
+    def few(one: Contestant) -> Contestant:
+        """Of five enrolled speakers alone."""
+        lists = {}
+        for name, of_list in one.lists.items():
+            assert of_list.pairs is not None
+            kept = np.isin(of_list.pairs.enrolled, np.unique(of_list.pairs.enrolled)[:5])
+            lists[name] = replace(
+                of_list,
+                target=of_list.target[kept],
+                pairs=Pairs(of_list.pairs.enrolled[kept], of_list.pairs.trial[kept]),
+                scores=of_list.scores[:, kept],
+            )
+        return replace(one, lists=lists)
+
+    made = board(few(contestant("a", 1.0)), few(contestant("b", 2.0)))
+    assert places(made) == [("b", 1, None), ("a", 2, None)]
+    for row in made.rows:
+        assert row.averages is not None
+        assert row.averages["test"].reason == "5 speakers have target trials, fewer than 10"
+        assert (row.averages["test"].low, row.ranks, row.tier) == (None, None, None)
+
+
+def test_draws_are_made_enough() -> None:
+    sampling = Sampling(draws=100)
+    teams = [contestant(f"{n:02d}", 1.0, splits=()) for n in range(11)]
+    # Ten p-values of 2 / draws are to be below 0.05 after Holm.
+    assert enough(sampling, teams).draws == 10 * 2 / 0.05
+    assert enough(sampling, teams[:2]).draws == 100
+    late = [replace(one, status="late") for one in teams]
+    assert enough(sampling, [*late, *teams[:1], *teams[:1]]).draws == 100
+    assert enough(sampling, []) == sampling
+
+
+def test_references_are_shown_and_not_ranked() -> None:
+    reference = Reference("baseline", "test", 1.0, "plan")
+    made = board(contestant("a", 1.0), references=(reference,))
+    assert made.references == (reference,)
+    assert made.strongest_of == "a"
+    # Of one attacker the strongest is no minimum of several.
+    assert made.notes == ()
+
+
+def made_board(system: str, **percents: float) -> Board:
+    """A board by its EERs alone. An attacker that ends in `_` is refuted."""
+    rows = tuple(
+        Row(
+            name,
+            name,
+            "refuted" if name.endswith("_") else "official",
+            averages={"test": Estimate(percent)},
+        )
+        for name, percent in percents.items()
+    )
+    held = {row.attacker: percents[row.attacker] for row in rows if row.status == "official"}
+    strongest = min(held, key=lambda name: held[name], default=None)
+    return Board(
+        system,
+        system,
+        "test",
+        rows,
+        strongest=None if strongest is None else Estimate(held[strongest]),
+        strongest_of=strongest,
+    )
+
+
+def test_the_two_sides_by_hand() -> None:
+    # Lowest of each: 20, 30, 25; only y attacked D, and nobody verified attacked E.
+    boards = [
+        made_board("A", x=20, y=40),
+        made_board("B", x=35, y=30, z_=1),
+        made_board("C", x=25),
+        made_board("D", y=50),
+        made_board("E", z_=1),
+    ]
+    two_sided = make_two_sided(boards)
+    assert two_sided is not None
+    assert two_sided.systems == ("D", "B", "C", "A")
+    assert two_sided.attackers == ("x", "y")
+    assert two_sided.strongest == {"A": "x", "B": "y", "C": "x", "D": "y"}
+    assert {name: one.percent for name, one in two_sided.privacy.items()} == {
+        "A": 20,
+        "B": 30,
+        "C": 25,
+        "D": 50,
+    }
+    without_x, without_y = two_sided.without
+    # Without x: A 40, B 30, D 50; C is not attacked. Before, among these, B stood above A.
+    assert (without_x.order, without_x.moved) == (("D", "A", "B"), ("A", "B"))
+    # Without y: A 20, B 35, C 25: as before, with D left out.
+    assert (without_y.order, without_y.moved) == (("B", "C", "A"), ())
+
+
+def test_equal_systems_share_a_place() -> None:
+    two_sided = make_two_sided([made_board("A", x=20, y=30), made_board("B", x=25, y=20)])
+    assert two_sided is not None
+    assert two_sided.systems == ("A", "B")
+    # Without x B is below A; A stays first, which it was before.
+    assert [(one.order, one.moved) for one in two_sided.without] == [
+        (("A", "B"), ("B",)),
+        (("B", "A"), ("A",)),
+    ]
+
+
+def test_one_system_has_no_two_sides() -> None:
+    assert make_two_sided([]) is None
+    assert make_two_sided([made_board("A", x=20), made_board("B", z_=20)]) is None
+    two_sided = make_two_sided([made_board("A", x=20), made_board("B", x=30)])
+    assert two_sided is not None
+    # Without the only attacker nothing is left.
+    assert two_sided.without == ()

@@ -1,0 +1,122 @@
+"""The document and its schema, and what is no such document."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from harness.errors import ConfigError
+from harness.ranking import model
+from harness.ranking.document import from_json, schema, to_json
+
+from .sample import RANKING
+
+SCHEMA = json.loads(schema())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+DOCUMENT = json.loads(to_json(RANKING))
+
+
+def test_the_document_follows_its_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    VALIDATOR.validate(DOCUMENT)
+    assert DOCUMENT["kind"] == "attackers"
+
+
+def test_the_schema_has_all_fields_of_the_model() -> None:
+    kinds = {
+        name: kind
+        for name, kind in vars(model).items()
+        if dataclasses.is_dataclass(kind) and name != "Ranking"
+    }
+    assert set(SCHEMA["$defs"]) == set(kinds)
+    for name, kind in kinds.items():
+        fields = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+        assert list(SCHEMA["$defs"][name]["properties"]) == fields
+        assert SCHEMA["$defs"][name]["required"] == fields
+    fields = [field.name for field in dataclasses.fields(model.Ranking)]
+    assert list(SCHEMA["properties"]) == ["kind", *fields]
+
+
+def test_it_is_read_as_it_was_written() -> None:
+    text = to_json(RANKING)
+    assert from_json(text.encode(), "r.json") == RANKING
+    assert to_json(from_json(text.encode(), "r.json")) == text
+
+
+def test_numbers_are_rounded() -> None:
+    thirds = dataclasses.replace(RANKING, method=model.Method(200, 2 / 3, "speakers", 1))
+    assert json.loads(to_json(thirds))["method"]["level"] == 0.666667
+
+
+def test_what_strangers_wrote_is_no_markup_of_a_terminal() -> None:
+    assert "Evil" in to_json(RANKING)
+    assert to_json(RANKING).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("boards", 0, "rows", 0, "rank"), 0),
+        (("boards", 0, "rows", 0, "ranks"), [1]),
+        (("boards", 0, "rows", 0, "status"), "winner"),
+        (("boards", 0, "rows", 0, "rates", 0, "percent"), 100.5),
+        (("boards", 0, "rows", 0, "rates", 0, "sha256"), "abc"),
+        (("format",), 2),
+        (("kind",), "anonymizers"),
+    ],
+)
+def test_the_schema_refuses_what_is_none(path: tuple[Any, ...], value: object) -> None:
+    document = json.loads(to_json(RANKING))
+    *rest, last = path
+    place = document
+    for step in rest:
+        place = place[step]
+    assert last in place
+    place[last] = value
+    assert list(VALIDATOR.iter_errors(document))
+    del place[last]
+    assert list(VALIDATOR.iter_errors(document))
+
+
+def changed(**fields: Any) -> bytes:
+    return json.dumps({**DOCUMENT, **fields}).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "r.json: no JSON document"),
+        (b"\xff", "r.json: no JSON document"),
+        (b"[" * 100_000, "r.json: no JSON document (nested too deeply)"),
+        (b'{"a":1,"a":2}', "a name stands twice"),
+        (b'{"a":NaN}', "NaN is no number in JSON"),
+        (b'{"a":1e999}', "a number beyond all bounds"),
+        (b'{"a":' + b"9" * 400 + b"}", "a number of too many digits"),
+        (b"[]", "no ranking of attackers; give what `harness rank --json` wrote"),
+        (changed(kind="anonymizers"), "no ranking of attackers"),
+        (changed(format=2), "a ranking of the format 2, not 1"),
+        (changed(format=True), "r.json.format: expected int, found True"),
+        (changed(more=1), "unknown name 'more'"),
+        (changed(boards={}), "r.json.boards: expected a list, found {}"),
+        (changed(rules=[1]), "r.json.rules[0]: expected str, found 1"),
+        (changed(method=None), "r.json.method: expected a mapping"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_what_is_no_ranking_is_one_line(data: bytes, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        from_json(data, "r.json")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_a_pair_has_two_ends() -> None:
+    document = json.loads(to_json(RANKING))
+    document["boards"][0]["rows"][0]["ranks"] = [1, 2, 3]
+    with pytest.raises(ConfigError, match=r"rows\[0\].ranks: expected 2 values, found 3"):
+        from_json(json.dumps(document).encode(), "r.json")

@@ -1,0 +1,103 @@
+"""The organizer's register, and whose a submission is."""
+
+from __future__ import annotations
+
+import csv
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from harness.errors import ConfigError
+from harness.ranking.register import Registered, read_register, teams_of
+from harness.submissions.model import SubmissionResult
+
+NAMES = ("a.zip", "b, with a comma.tar.gz", "c")
+
+
+def read(folder: Path, text: str) -> dict[str, Registered]:
+    path = folder / "register.csv"
+    path.write_text(text)
+    return read_register(path, NAMES)
+
+
+def test_all_columns(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "\ufeffsubmission,team,received\na.zip,The Team,2024-12-05T18:30:00Z\n\n"
+        '"b, with a comma.tar.gz",,\nc\n',
+    )
+    assert found == {
+        "a.zip": Registered("The Team", datetime(2024, 12, 5, 18, 30, tzinfo=UTC)),
+        "b, with a comma.tar.gz": Registered(None, None),
+        "c": Registered(None, None),
+    }
+
+
+def test_columns_in_another_order_or_absent(tmp_path: Path) -> None:
+    assert read(tmp_path, "team, submission\nT,c\n") == {"c": Registered("T", None)}
+    assert read(tmp_path, "submission\n") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", r"csv:1: the first line is ''; begin with the columns submission,team,received"),
+        ("team\nT\n", r"csv:1: the first line is 'team'"),
+        ("submission,team,team\n", r"csv:1: the first line is 'submission,team,team'"),
+        ("submission,recieved\n", r"csv:1: no column is called 'recieved'; did you mean 'received"),
+        ("submission\nA.zip\n", r"csv:2: 'A.zip' is no submission here; did you mean 'a.zip'"),
+        ("submission\n''\n", r"csv:2: .* is no submission here"),
+        ("submission\nc\na.zip\nc\n", r"csv:4: 'c' stands twice; leave one row"),
+        ("submission,team\nc,T,x\n", r"csv:2: 3 values below 2 columns; quote a value"),
+        ("submission,received\nc,2024-12-05T18:30\n", r"csv:2: .* has no time zone; add it"),
+        ("submission,received\nc,yesterday\n", r"csv:2: 'yesterday' is no time; write it as"),
+        ('submission\n"c\n', r"csv:2: not CSV"),
+    ],
+)
+def test_what_is_wrong_is_one_line(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said) as caught:
+        read(tmp_path, text)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="absent.csv: cannot be read"):
+        read_register(tmp_path / "absent.csv", NAMES)
+    (tmp_path / "latin").write_bytes(b"submission\n\xe9\n")
+    with pytest.raises(ConfigError, match="latin: not UTF-8"):
+        read_register(tmp_path / "latin", NAMES)
+    huge = f"submission\n{'x' * (csv.field_size_limit() + 1)}\n"
+    with pytest.raises(ConfigError, match="not CSV"):
+        read(tmp_path, huge)
+
+
+def test_whose_it_is() -> None:
+    def result(name: str, team: str | None = None) -> SubmissionResult:
+        return SubmissionResult(name, team=team)
+
+    results = [
+        result("registered.zip", "As it says"),
+        result("described.zip", "As it says"),
+        result("folder/archive.v2.tar.zst"),
+        result("plain"),
+        result(".zip"),
+    ]
+    register = {
+        "registered.zip": Registered("Registered", None),
+        "described.zip": Registered(None, None),
+    }
+    assert teams_of(results, register) == {
+        "registered.zip": "Registered",
+        "described.zip": "As it says",
+        "folder/archive.v2.tar.zst": "archive.v2",
+        "plain": "plain",
+        ".zip": ".zip",
+    }
+
+
+def test_case_and_white_space_make_no_team() -> None:
+    names = ["the  Team", "The Team ", "THE\tTEAM", "Team", "the-team"]
+    results = [SubmissionResult(str(n), team=team) for n, team in enumerate(names)]
+    assert list(teams_of(results, {}).values()) == ["THE TEAM"] * 3 + ["Team", "the-team"]
+    assert set(teams_of(results[1::-1], {}).values()) == {"The Team"}
