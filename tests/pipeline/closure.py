@@ -28,6 +28,14 @@ STAGES: dict[str, tuple[str, ...]] = {
     "report": ("harness.pipeline.report",),
     "verify": ("harness.pipeline.verify",),
 }
+# Files of the package that a stage's modules read, beside the protocol.
+HTML = "harness/reports/html"
+DATA = {
+    "report": (
+        "harness/protocols/rankings/*",
+        *(f"{HTML}/*.{kind}" for kind in ("j2", "css", "js")),
+    )
+}
 # These check settings, tell of runs, and say where the work is done; they cannot change an output.
 # tests/containers/test_runner.py holds that for the last.
 NEUTRAL = (
@@ -74,8 +82,14 @@ def closure(roots: tuple[str, ...]) -> list[str]:
     return sorted(module.replace(".", "/") + ".py" for module in seen)
 
 
+def data_files(stage: str) -> list[str]:
+    """Files of DATA, sorted, relative to the repository."""
+    found = [path for pattern in DATA.get(stage, ()) for path in ROOT.glob(pattern)]
+    return sorted(path.relative_to(ROOT).as_posix() for path in found)
+
+
 if __name__ == "__main__":
     for stage, roots in STAGES.items():
         print(f"# {stage}")  # noqa: T201
-        for name in closure(roots):
+        for name in [*closure(roots), *data_files(stage)]:
             print(f"      - {name}")  # noqa: T201

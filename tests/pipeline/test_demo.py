@@ -25,6 +25,7 @@ STAGES = {
         for s in ("orig", "b2")
     ),
     "compare@demo",
+    "report@demo",
 }
 
 
@@ -62,8 +63,13 @@ def test_scores_are_official_files(demo: Repository) -> None:
 
 def test_every_training_and_scoring_is_a_run(demo: Repository) -> None:
     runs = demo.runs()
+    # The leaderboards of the benchmark and of its one attacker.
+    boards = ["report@demo"] * 2
     assert sorted(runs["tags.harness.key"]) == sorted(
-        f"{stage}@demo-{s}-{RUN}" for stage in ("train", "score") for s in ("orig", "b2")
+        [
+            *(f"{stage}@demo-{s}-{RUN}" for stage in ("train", "score") for s in ("orig", "b2")),
+            *boards,
+        ]
     )
     assert set(runs["status"]) == {"FINISHED"}
     scores = runs[runs["tags.harness.key"] == f"score@demo-b2-{RUN}"].iloc[0]
@@ -89,9 +95,9 @@ def test_plots_and_metrics_are_shown(demo: Repository) -> None:
 def test_runs_are_made_again_from_event_files(demo: Repository) -> None:
     shutil.rmtree(demo.path / "mlruns")
     demo.run("harness", "track", "import")
-    assert len(demo.runs()) == 4
+    assert len(demo.runs()) == 6
     demo.run("harness", "track", "import")
-    assert len(demo.runs()) == 4
+    assert len(demo.runs()) == 6
 
 
 def test_a_forced_rerun_leaves_the_lock_byte_identical(demo: Repository) -> None:
@@ -131,7 +137,7 @@ def test_a_parameter_of_one_system_reruns_that_system_alone(demo: Repository) ->
     changed = text.replace("b2: {type: mcadams, ", "b2: {type: mcadams, alpha_min: 0.6, ")
     assert changed != text
     params.write_text(changed, encoding="utf-8")
-    assert demo.repro() == {s for s in STAGES if "-b2" in s or s.startswith("compare")}
+    assert demo.repro() == {s for s in STAGES if "-b2" in s or s.startswith(("compare", "report"))}
     # Back to what was: DVC remembers, nothing is computed.
     params.write_text(text, encoding="utf-8")
     demo.repro()

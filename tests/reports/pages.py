@@ -188,6 +188,7 @@ def ranking_of(teams: list[str], systems: tuple[str, ...], seed: int = 1) -> Ran
             note="Such an interval is too low among equals.",
         ),
         evidence=tuple(evidence(team, systems, statuses[team]) for team in teams),
+        remarks=("other.json: a certificate of another archive, left out",),
     )
 
 

@@ -117,7 +117,10 @@ def test_characters_that_a_reader_cannot_see_are_named() -> None:
 def test_long_text_is_cut_and_says_so() -> None:
     read = Reader(render(page(["x" * 10_000])))
     assert not [text for text in read.texts + read.inside["script"] if "x" * 601 in text]
+    assert not [label for label in read.values("aria-label") if "x" * 601 in label]
     assert f"{'x' * 600} … (of 10,000 characters)" in read.texts
+    everything = "".join(Reader(render(everywhere(page(), lambda one: "y" * 10_000))).texts)
+    assert 600 < max(map(len, re.findall("y+", everything))) <= 6000
 
 
 def test_names_of_files_are_links_only_where_they_are_ours() -> None:

@@ -56,15 +56,17 @@ class Chart:
             if row.status not in APART
             and any(rate.det and rate.split == board.split for rate in row.rates)
         ]
-        lists = dict.fromkeys(
-            rate.list for row in rows for rate in row.rates if rate.split == board.split
-        )
         if not rows:
             return None
+        ranking = [rate for row in rows for rate in row.rates if rate.split == board.split]
+        lowest = min(rate.percent for rate in ranking) / 100
+        # The squares begin well below the lowest EER, at a tick.
+        first = max(i for i, tick in enumerate(TICKS[:3]) if i == 0 or 4 * tick < lowest)
+        lists = dict.fromkeys(rate.list for rate in ranking)
         return Chart(
             system=board.system,
             names=tuple(row.attacker for row in rows),
-            panels=tuple(_panel(name, rows) for name in lists),
+            panels=tuple(_panel(name, rows, TICKS[first:]) for name in lists),
         )
 
     def data(self, shown: Callable[[str], str]) -> dict[str, object]:
@@ -81,11 +83,8 @@ def series(place: int) -> str:
     return f"s{place % COLOURS} d{place % DASHES}"
 
 
-def _panel(name: str, rows: Sequence[Row]) -> Panel:
+def _panel(name: str, rows: Sequence[Row], ticks: Sequence[float]) -> Panel:
     rates = [[rate for rate in row.rates if rate.list == name] for row in rows]
-    lowest = min(rate.percent for of_row in rates for rate in of_row) / 100
-    # The square begins well below the lowest EER, at a tick.
-    ticks = TICKS[max(i for i, tick in enumerate(TICKS[:3]) if i == 0 or 4 * tick < lowest) :]
     low, high = _probit(ticks[0]), _probit(ticks[-1])
 
     def unit(fraction: float) -> float:

@@ -24,8 +24,9 @@ from harness.reports.page import Page, Results
 from harness.submissions.shown import printable
 
 HERE = Path(__file__).resolve().parent
-# Characters of one text. Messages are shorter; what is longer was made to be in the way.
-LONGEST = 600
+# Characters of a stranger's text, and of any: messages are shorter, and what is longer was made to
+# be in the way.
+BRIEF, LONGEST = 600, 6000
 Named = TypeVar("Named", str, tuple[str, str])
 
 
@@ -50,6 +51,7 @@ def render(page: Page, folder: str | None = None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["brief"] = brief
     environment.filters["series"] = series
     environment.filters["percent"] = "{:.2f}".format
     environment.filters["exact"] = "{:.3f}".format
@@ -58,6 +60,7 @@ def render(page: Page, folder: str | None = None) -> str:
         page=page,
         ranking=ranking,
         results=results,
+        rules=_union([page.rules, ranking.rules if ranking else ()]),
         genders=_union(row.by_gender for row in results.rows),
         measures=_union(row.values for row in results.measures),
         cautions=_union(row.cautions.items() for row in results.measures),
@@ -71,7 +74,7 @@ def render(page: Page, folder: str | None = None) -> str:
         anchors={entry.name: entry.anchor for entry in entries},
         charts=charts,
         drawn=DRAWN,
-        curves=[chart.data(shown) for chart in charts],
+        curves=[chart.data(brief) for chart in charts],
         link=lambda file: _link(file, folder),
     )
     return text
@@ -79,12 +82,21 @@ def render(page: Page, folder: str | None = None) -> str:
 
 def shown(value: Any) -> Any:
     """What a template puts out for a value: of a text, one visible line of bounded length."""
-    if not isinstance(value, str) or hasattr(value, "__html__"):
+    return value if hasattr(value, "__html__") else _bounded(value, LONGEST)
+
+
+def brief(value: str) -> str:
+    """The same of a stranger's text, of which less is shown."""
+    return str(_bounded(value, BRIEF))
+
+
+def _bounded(value: Any, longest: int) -> Any:
+    if not isinstance(value, str):
         return value
-    text = printable(value[: LONGEST + 1])
-    if len(value) <= LONGEST and len(text) <= LONGEST:
+    text = printable(value[: longest + 1])
+    if len(value) <= longest and len(text) <= longest:
         return text
-    return f"{text[:LONGEST]} … (of {len(value):,} characters)"
+    return f"{text[:longest]} … (of {len(value):,} characters)"
 
 
 def _text(name: str) -> str:
@@ -102,4 +114,3 @@ def _union(of_rows: Iterable[Iterable[Named]]) -> list[Named]:
 
 def _link(file: str, folder: str | None) -> str | None:
     return None if folder is None else quote(posixpath.relpath(file, folder))
-
