@@ -3,7 +3,8 @@
 `--json` writes one object: `first` and `second` (`name`, `benchmark`, `system`, `attacker`,
 `seeds`); `inputs`, those that differ (`kind`, `name`, `first`, `second`), and `remarks`; `rows` by
 scenario and split, with `first` and `second` (`mean`, `deviation`, `trainings`), `difference`,
-`low` and `high` in percent, `p`, `finding` and `sentence`; and `method`.
+`low` and `high` in percent, `p`, `finding` (`more`, `more, seeds aside`, `not more`, `cannot tell`
+or `identical`) and `sentence`; and `method`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from __future__ import annotations
 import argparse
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import show, tell
-from harness.cli.status import USAGE_ERROR
+from harness.cli.status import FAILED, USAGE_ERROR
 from harness.cli.verify import write_json
-from harness.errors import ConfigError
+from harness.errors import ConfigError, HarnessError
+
+if TYPE_CHECKING:
+    from harness.reports.difference_text import Difference
 
 
 def register(commands: Any) -> None:
@@ -50,37 +54,46 @@ def register(commands: Any) -> None:
 
 
 def run(parsed: argparse.Namespace) -> int:
-    from harness.metrics.resampling import Sampling
-    from harness.pipeline.fetched import find, parse
-    from harness.protocols import protocol
-    from harness.reports.difference import difference_rows
-    from harness.reports.difference_inputs import input_differences
-    from harness.reports.difference_text import Difference, to_document, to_text
-    from harness.runtime.parameters import load
+    from harness.reports.difference_text import to_document, to_text
     from harness.submissions.shown import json_text
 
-    benchmark = load().benchmark.name
     try:
-        sampling = Sampling(parsed.draws, parsed.level, parsed.unit, parsed.seed)
-        wanted = [parse(text, benchmark) for text in (parsed.first, parsed.second)]
-        if wanted[0].benchmark != wanted[1].benchmark:
-            raise ConfigError(
-                f"one is of {wanted[0].benchmark}, the other of {wanted[1].benchmark}",
-                where=f"{parsed.first} and {parsed.second}",
-                fix="compare scores of one benchmark",
-            )
-        edition = protocol.load(wanted[0].benchmark)
+        difference = _compared(parsed)
     except ConfigError as error:
         tell(f"harness compare: {error}")
         return USAGE_ERROR
-    with tempfile.TemporaryDirectory(prefix="harness-compare-") as work:
-        first, second = (
-            find(one, Path(work, name)) for one, name in zip(wanted, "ab", strict=True)
-        )
-        rows = difference_rows(first, second, edition, sampling)
-        difference = Difference(first, second, *input_differences(first, second), rows, sampling)
+    except HarnessError as error:
+        tell(f"harness compare: {error}")
+        return FAILED
     if parsed.json is not None:
         write_json(parsed.json, json_text(to_document(difference)))
     if str(parsed.json) != "-":
         show(to_text(difference))
     return 0
+
+
+def _compared(parsed: argparse.Namespace) -> Difference:
+    from harness.metrics.resampling import Sampling
+    from harness.pipeline.fetched import find, parse
+    from harness.protocols import protocol
+    from harness.reports.difference import difference_rows
+    from harness.reports.difference_inputs import input_differences
+    from harness.reports.difference_text import Difference
+    from harness.runtime.parameters import load
+
+    benchmark = load().benchmark.name
+    sampling = Sampling(parsed.draws, parsed.level, parsed.unit, parsed.seed)
+    wanted = [parse(text, benchmark) for text in (parsed.first, parsed.second)]
+    if wanted[0].benchmark != wanted[1].benchmark:
+        raise ConfigError(
+            f"one is of {wanted[0].benchmark}, the other of {wanted[1].benchmark}",
+            where=f"{parsed.first} and {parsed.second}",
+            fix="compare scores of one benchmark",
+        )
+    edition = protocol.load(wanted[0].benchmark)
+    with tempfile.TemporaryDirectory(prefix="harness-compare-") as work:
+        first, second = (
+            find(one, Path(work, name)) for one, name in zip(wanted, "ab", strict=True)
+        )
+        rows = difference_rows(first, second, edition, sampling)
+        return Difference(first, second, *input_differences(first, second), rows, sampling)

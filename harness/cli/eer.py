@@ -3,7 +3,9 @@
 `--json` prints one object: `trials` and `scores` (`file`, `sha256` each), `n_target`,
 `n_nontarget`; `threshold`, `misses` and `false_alarms` of the official operating point; and
 `eer_percent`, the rate in percent by estimator, unrounded (`official` is the edition's; the others
-are those of `harness.metrics.estimators`).
+are those of `harness.metrics.estimators`); with `--measures` also `measures`, each of
+`harness.metrics.measures` with `title`, `value` (None with too few targets), `unit`, `needs` and
+`caution`.
 """
 
 from __future__ import annotations
@@ -31,17 +33,22 @@ def register(commands: Any) -> None:
     command.add_argument(
         "--scores", type=Path, required=True, metavar="FILE", help="`speaker utterance score`"
     )
+    command.add_argument(
+        "--measures",
+        action="store_true",
+        help="further measures too: Cllr, detection cost, linkability, ZEBRA, operating points",
+    )
     command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     command.set_defaults(handler=run)
 
 
 def run(parsed: argparse.Namespace) -> int:
-    document = measure(parsed.trials, parsed.scores)
+    document = measure(parsed.trials, parsed.scores, parsed.measures)
     sys.stdout.write(json_text(document) if parsed.json else table(document))
     return 0
 
 
-def measure(trials_file: Path, scores_file: Path) -> dict[str, Any]:
+def measure(trials_file: Path, scores_file: Path, further: bool = False) -> dict[str, Any]:
     """The document that `--json` prints. Raises ConfigError, ListError, ScoreError or OSError."""
     import numpy as np
 
@@ -59,7 +66,7 @@ def measure(trials_file: Path, scores_file: Path) -> dict[str, Any]:
     target = np.fromiter((trial.target for trial in trials), np.bool_, len(trials))
     of_targets, of_nontargets = scores[target], scores[~target]
     official = equal_error_rate(of_targets, of_nontargets)
-    return {
+    document = {
         "trials": {"file": str(trials_file), "sha256": sha256_file(trials_file)},
         "scores": {"file": str(scores_file), "sha256": sha256_file(scores_file)},
         "n_target": official.n_target,
@@ -72,6 +79,33 @@ def measure(trials_file: Path, scores_file: Path) -> dict[str, Any]:
             for name, estimate in ESTIMATORS.items()
         },
     }
+    if further:
+        document["measures"] = _measures(of_targets, of_nontargets)
+    return document
+
+
+def _measures(of_targets: Any, of_nontargets: Any) -> dict[str, Any]:
+    """All measures but those that stand among the estimators."""
+    from harness.metrics.estimators import PHRASES
+    from harness.metrics.measures import MEASURES
+
+    found = {}
+    for name, one in MEASURES.items():
+        if one.title in PHRASES.values():
+            continue
+        enough = len(of_targets) >= one.fewest_targets
+        found[name] = {
+            "title": one.title,
+            "value": one.function(of_targets, of_nontargets) if enough else None,
+            "unit": one.unit,
+            "needs": one.needs.value,
+            "caution": (
+                one.caution(len(of_targets), len(of_nontargets))
+                if enough
+                else f"fewer than {one.fewest_targets} targets"
+            ),
+        }
+    return found
 
 
 def table(document: dict[str, Any]) -> str:
@@ -89,5 +123,20 @@ def table(document: dict[str, Any]) -> str:
         "",
         f"{'estimator':{width}}  EER in %",
         *(f"{name:{width}}  {rates[name]:8.3f}  {PHRASES[name]}" for name in rates),
+        *_further(document.get("measures", {})),
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _further(measures: dict[str, Any]) -> list[str]:
+    """Lines of further measures, each with what it needs and what to know of it."""
+    if not measures:
+        return []
+    width = max(map(len, measures))
+    lines = ["", f"{'measure':{width}}     value  unit"]
+    for name, one in measures.items():
+        value = "none" if one["value"] is None else f"{one['value']:.4f}"
+        lines.append(f"{name:{width}}  {value:>8}  {one['unit']:8}  {one['title']}; {one['needs']}")
+        if one["caution"]:
+            lines.append(f"{'':{width}}  {one['caution']}")
+    return lines

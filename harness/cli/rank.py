@@ -30,35 +30,41 @@ def register(commands: Any) -> None:
         help="submission (archive or folder) or table",
     )
     command.add_argument("--benchmark", default="vpac2025", help="edition (default: vpac2025)")
-    command.add_argument(
-        "--entries",
-        type=Path,
-        metavar="FILE",
-        help="CSV: submission (an archive's name), team, received (ISO 8601 with zone)",
-    )
-    command.add_argument(
-        "--certificates", type=Path, metavar="DIR", help="signed certificates, such as of reruns"
-    )
-    command.add_argument(
-        "--key", type=Path, metavar="PUBLIC", help="public key of who signed the certificates"
-    )
-    command.add_argument(
-        "--trials",
-        type=Path,
-        metavar="DIR",
-        help="folder with the edition's trial lists (default: HARNESS_LISTS, else generated from "
-        "the names in the scores and proven by their hash)",
-    )
-    command.add_argument(
-        "--resources-list",
-        type=Path,
-        metavar="FILE",
-        help="the edition's final list of data and models, one name a line",
-    )
-    command.add_argument("--draws", type=int, metavar="N", help="resamples (default: 2000)")
-    command.add_argument("--seed", type=int, metavar="N", help="of the resamples (default: 1986)")
     command.add_argument("--json", type=Path, metavar="FILE", help="write the result (-: stdout)")
-    command.set_defaults(handler=run)
+    group = command.add_argument_group("editions that rank attackers")
+    of_attackers = [
+        group.add_argument(
+            "--entries",
+            type=Path,
+            metavar="FILE",
+            help="CSV: submission (an archive's name), team, received (ISO 8601 with zone)",
+        ),
+        group.add_argument(
+            "--certificates",
+            type=Path,
+            metavar="DIR",
+            help="signed certificates, such as of reruns",
+        ),
+        group.add_argument(
+            "--key", type=Path, metavar="PUBLIC", help="public key of who signed the certificates"
+        ),
+        group.add_argument(
+            "--trials",
+            type=Path,
+            metavar="DIR",
+            help="folder with the edition's trial lists (default: HARNESS_LISTS, else generated "
+            "from the names in the scores and proven by their hash)",
+        ),
+        group.add_argument(
+            "--resources-list",
+            type=Path,
+            metavar="FILE",
+            help="the edition's final list of data and models, one name a line",
+        ),
+        group.add_argument("--draws", type=int, metavar="N", help="resamples (default: 2000)"),
+        group.add_argument("--seed", type=int, metavar="N", help="of resamples (default: 1986)"),
+    ]
+    command.set_defaults(handler=run, of_attackers=of_attackers)
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -84,12 +90,26 @@ def _ranked(parsed: argparse.Namespace) -> tuple[str, str]:
 
     rules = ranking.load(parsed.benchmark)
     if isinstance(rules, AnonymizerRanking):
+        _refuse_options_of_attackers(parsed)
         from harness.ranking.conditions import document, table
         from harness.ranking.conditions.ranking import rank_tables
 
         ranked = rank_tables(parsed.paths, rules)
         return table.to_text(ranked), document.to_json(ranked)
     return _attackers(parsed, rules)
+
+
+def _refuse_options_of_attackers(parsed: argparse.Namespace) -> None:
+    given = [
+        action.option_strings[0]
+        for action in parsed.of_attackers
+        if getattr(parsed, action.dest) is not None
+    ]
+    if given:
+        raise ConfigError(
+            f"{', '.join(given)} say nothing of tables: {parsed.benchmark} ranks anonymizers",
+            fix="leave them out",
+        )
 
 
 def _attackers(parsed: argparse.Namespace, rules: Any) -> tuple[str, str]:

@@ -6,6 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from harness.cli.output import tell
+from harness.cli.status import FAILED
+from harness.errors import ConfigError, HarnessError
+
 
 def register(commands: Any) -> None:
     command = commands.add_parser(
@@ -43,7 +47,15 @@ def run(parsed: argparse.Namespace) -> int:
     from harness.reports.html.render import render
     from harness.runtime.files import write_text
 
-    page = page_of(parsed.benchmark, parsed.ranking)
+    try:
+        if parsed.ranking is not None and not parsed.ranking.exists():
+            raise ConfigError(
+                "no such file", where=parsed.ranking, fix="give what `harness rank --json` wrote"
+            )
+        page = page_of(parsed.benchmark, parsed.ranking)
+    except HarnessError as error:
+        tell(f"harness report: {error}")
+        return FAILED
     output = parsed.output or Layout(page.benchmark).page
     write_text(output, render(page, _folder(output)))
     print(output)

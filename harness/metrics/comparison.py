@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from harness.metrics.resampling import (
     ROUNDING,
     SAMPLING,
     Attacker,
+    Averages,
     Sampling,
     mean_by_share,
     official_eers,
@@ -38,6 +39,10 @@ from harness.metrics.resampling import (
 )
 
 Floats = npt.NDArray[np.float64]
+
+# Official error rates are float32. Below 50 % each is off by at most 1.5e-8, and so is any mean of
+# them: differences of equal EERs are at most 3e-8, and become 0.
+DECIMALS = 7
 
 
 @dataclass(frozen=True)
@@ -78,27 +83,44 @@ def compare(
 ) -> Comparison:
     """The difference of two attackers' mean EERs, each of one training or of several.
 
-    lists, first, second, weights: as in `harness.metrics.bootstrap`. A mean of k trainings has 1/√k
-    of the deviation of one, which is itself an estimate: what is added to the draws follows
-    Student's t with k - 1 degrees of freedom. Of two trainings it is wide.
+    lists, first, second, weights: as in `harness.metrics.bootstrap`. The noise of training is in
+    the draws (`retrained`).
     Raises ScoreError for scores that the official EER refuses, ConfigError for weights that
     give no mean.
     """
     averages = resample(lists, [first, second], sampling).averages(weights)
-    drawn = averages.drawn[:, 0] - averages.drawn[:, 1]
     spreads = [seed_spread(lists, attacker, weights=weights) for attacker in (first, second)]
-    for position, spread in enumerate(spreads):
-        if spread.deviation is not None:
-            generator = np.random.default_rng([sampling.seed, position])
-            noise = generator.standard_t(spread.trainings - 1, len(drawn))
-            drawn += spread.deviation / math.sqrt(spread.trainings) * noise
-    observed = float(averages.observed[0] - averages.observed[1])
+    drawn = differences(*retrained(averages, spreads, sampling.seed).drawn.T)
+    observed = float(differences(*averages.observed))
     difference = percentile_interval(observed, drawn, sampling.level, too_few_speakers(averages))
     return Comparison(difference, None if difference.reason else p_value(drawn), *spreads)
 
 
+def retrained(averages: Averages, spreads: Sequence[SeedSpread], seed: int) -> Averages:
+    """With the noise of training in each draw, of the attackers whose deviation is known.
+
+    spreads: one per attacker. seed: of the noise; each attacker has its own by its position. A mean
+    of k trainings has 1/√k of the deviation of one, which is itself an estimate: what is added to
+    the draws follows Student's t with k - 1 degrees of freedom. Of two trainings it is wide.
+    """
+    drawn = averages.drawn.copy()
+    for position, spread in enumerate(spreads):
+        if spread.deviation is not None:
+            generator = np.random.default_rng([seed, position])
+            noise = generator.standard_t(spread.trainings - 1, len(drawn))
+            drawn[:, position] += spread.deviation / math.sqrt(spread.trainings) * noise
+    return replace(averages, drawn=drawn)
+
+
+def differences(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
+    """EERs of the first minus those of the second, element by element; 0 for equal ones, whatever
+    float32 left of them."""
+    rounded: Floats = (np.asarray(first) - np.asarray(second)).round(DECIMALS)
+    return rounded
+
+
 def p_value(drawn: npt.ArrayLike) -> float:
-    """Two-sided, of no difference, from differences in draws, shape (n_draws,).
+    """Two-sided, of no difference, from `differences` in draws, shape (n_draws,).
 
     Twice the share of draws on the rarer side of 0, the sample itself counted in; a draw without
     difference is on both sides. Never below 2 / (n_draws + 1).

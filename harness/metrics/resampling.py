@@ -33,6 +33,8 @@ Attacker = Sequence[npt.ArrayLike]
 
 # Of 1 - level, such that (1 - 0.9) * 10 is 1.
 ROUNDING = 1e-9
+# As in params.yaml; documents hold no number of more than 18 digits.
+SEED_LIMIT = 2**32
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ class Sampling:
     """How to resample, and how sure to be.
 
     draws: number of resamples. level: of intervals, and of what is told apart; a fraction.
-    unit: what is drawn, a key of `harness.metrics.draws.UNITS`. workers: threads.
+    unit: what is drawn, a key of `harness.metrics.draws.UNITS`. seed: below SEED_LIMIT. workers:
+    threads.
     Raises ConfigError for values that are out of range, or draws too few for the level.
     """
 
@@ -62,6 +65,10 @@ class Sampling:
                 raise ConfigError(
                     f"{getattr(self, name)} is too low", where=name, fix=f"give {least} or more"
                 )
+        if self.seed >= SEED_LIMIT:
+            raise ConfigError(
+                "the seed is too high", where="seed", fix=f"give one below {SEED_LIMIT}"
+            )
         if not 0 < self.level < 1:
             raise ConfigError(
                 f"{self.level} is no level", where="level", fix="give a fraction, such as 0.95"

@@ -118,6 +118,7 @@ def _table(rows: Sequence[ResultRow]) -> str:
             "EER in percent": _rounded(row.mean.percent),
             "low": _rounded(row.mean.low),
             "high": _rounded(row.mean.high),
+            "no interval because": row.mean.reason,
             "deviation over seeds": _rounded(row.deviation),
             "seeds": len(row.seeds),
             "published": row.published,

@@ -13,9 +13,10 @@ from dataclasses import replace
 from functools import partial
 from statistics import fmean, stdev
 
-from harness.metrics.bootstrap import Interval
+from harness.metrics import comparison
+from harness.metrics.bootstrap import LOW, LOW_NOTE, Interval
 from harness.metrics.ranks import Leaderboard, Place, leaderboard
-from harness.metrics.resampling import ROUNDING, SAMPLING, Sampling
+from harness.metrics.resampling import SAMPLING, Sampling
 from harness.protocols.protocol import Protocol, TrialList
 from harness.ranking.contest import Contestant
 from harness.ranking.model import (
@@ -27,13 +28,18 @@ from harness.ranking.model import (
     Status,
 )
 
-# Of percents: means of the same rates in another order may differ by rounding.
-DECIMALS = 9
+# Of percents, as harness.metrics has them of fractions: rates are float32, and by more decimals
+# equal means would differ (15.624999627, 15.625, 15.625000373).
+DECIMALS = comparison.DECIMALS - 2
+# Of the draws that are needed: some may leave a list without targets, and so have no EER. Of a list
+# with 10 speakers of targets, the fewest that intervals are given for, 1 of 20,000 draws does.
+SPARE = 1.01
 NO_SPEAKERS = "the speakers of the trials are not known"
 OF_A_MINIMUM = (
     "The interval of the strongest attacker's EER is one of a minimum. Among attackers that are "
     "about equal the lowest is low by chance: of three equal ones, such an interval of 95 % lies "
-    "below the truth in 10 to 27 of 100 simulated cases."
+    "below the truth in 10 of 100 simulated cases at an EER of 26 %, in 27 at 13 % and in about "
+    "half of them at 2 to 5 %."
 )
 # Below those that are ranked.
 ORDER: tuple[Status, ...] = ("official", "late", "unofficial", *APART)
@@ -42,7 +48,7 @@ ORDER: tuple[Status, ...] = ("official", "late", "unofficial", *APART)
 def enough(sampling: Sampling, contestants: Collection[Contestant]) -> Sampling:
     """The sampling, with at least the draws that it takes to tell so many attackers apart."""
     rivals = len({one.attacker for one in contestants if one.status == "official"}) - 1
-    least = math.ceil(2 * rivals / (1 - sampling.level) - ROUNDING)
+    least = math.ceil(SPARE * comparison.fewest_draws(rivals, sampling.level))
     return replace(sampling, draws=max(sampling.draws, least))
 
 
@@ -76,7 +82,7 @@ def make_board(
         if board is not None:
             rows = [_placed(*one, split) for one in zip(rows, board.places, strict=True)]
             strongest = board.strongest if split == rank_by else strongest
-    rivals = [percent_of(row, rank_by) for row in rows if _competes(row, rank_by)]
+    rivals = {row.attacker: percent_of(row, rank_by) for row in rows if _competes(row, rank_by)}
     rows = sorted((_ranked(row, rank_by, rivals) for row in rows), key=partial(_order, rank_by))
     return _with_strongest(Board(system, title, rank_by, tuple(rows), tuple(references)), strongest)
 
@@ -185,13 +191,19 @@ def _estimate(percent: float, interval: Interval) -> Estimate:
     return Estimate(percent, low, high)
 
 
-def _ranked(row: Row, rank_by: str, rivals: Sequence[float]) -> Row:
-    """With the rank that it has, or would have, among those that compete."""
-    rank = 1 + sum(rival < percent_of(row, rank_by) for rival in rivals)
+def _ranked(row: Row, rank_by: str, rivals: Mapping[str, float]) -> Row:
+    """With the rank that it has, or would have, among those of others that compete.
+
+    It would have none where a better entry of the same attacker is ranked. rivals: EERs of those
+    that compete, one of each attacker.
+    """
+    percent = percent_of(row, rank_by)
+    lower = {attacker for attacker, rival in rivals.items() if rival < percent}
+    rank = 1 + len(lower)
     if _competes(row, rank_by):
         return replace(row, rank=rank)
-    outside = row.status in ("late", "unofficial") and math.isfinite(percent_of(row, rank_by))
-    return replace(row, would_rank=rank) if outside else row
+    outside = row.status in ("late", "unofficial") and math.isfinite(percent)
+    return replace(row, would_rank=rank) if outside and row.attacker not in lower else row
 
 
 def _order(rank_by: str, row: Row) -> tuple[bool, int, float, str, str]:
@@ -210,10 +222,19 @@ def _with_strongest(board: Board, strongest: Interval | None) -> Board:
         if strongest is None
         else _estimate(percent, strongest)
     )
-    several = estimate.low is not None and len(rows) > 1
+    told = [
+        (OF_A_MINIMUM, estimate.low is not None and len(rows) > 1),
+        (LOW_NOTE, any(_is_low(row, board.split) for row in rows)),
+    ]
     return replace(
         board,
         strongest=estimate,
         strongest_of=lowest.attacker,
-        notes=(OF_A_MINIMUM,) if several else (),
+        notes=tuple(note for note, is_of_this_board in told if is_of_this_board),
     )
+
+
+def _is_low(row: Row, split: str) -> bool:
+    """Whether its interval is of an EER that intervals are too narrow for."""
+    estimate = (row.averages or {})[split]
+    return estimate.low is not None and estimate.percent < 100 * LOW

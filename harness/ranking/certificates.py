@@ -26,7 +26,8 @@ OUTCOMES: tuple[Outcome | None, ...] = ("not reproduced", "not checkable", "repr
 @dataclass
 class Certificates:
     """By the name of a submission: the certificate to show, that of the worst rerun, and by system
-    why a rerun refutes. remarks: on certificates that are of no submission here."""
+    why a rerun refutes. remarks: on certificates that are of no submission here, and on reruns that
+    refute no entry though they should."""
 
     lines: dict[str, CertificateLine] = field(default_factory=dict)
     refuted: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -36,15 +37,16 @@ class Certificates:
 def read_certificates(
     folder: Path, public_key: Path, submissions: Iterable[SubmissionResult], benchmark: str
 ) -> Certificates:
-    """All certificates in a folder.
+    """All certificates in a folder; names that begin with `.` are passed over.
 
     Raises ConfigError or IntegrityError, naming the file, for one that is none, was changed, or is
-    signed with another key: whoever ranks by certificates must not lose one unseen.
+    signed with another key, and for a folder within: whoever ranks by certificates must not lose
+    one unseen.
     """
-    by_hash: dict[str, list[str]] = {}
+    by_hash: dict[str, list[SubmissionResult]] = {}
     for one in submissions:
         if one.sha256 is not None:
-            by_hash.setdefault(one.sha256, []).append(one.name)
+            by_hash.setdefault(one.sha256, []).append(one)
     key = load_public_key(public_key)
     found = Certificates()
     for path in _files(folder):
@@ -54,32 +56,57 @@ def read_certificates(
             content = certified(open_certificate(data, key))
         except (ConfigError, IntegrityError) as error:
             raise type(error)(error.what, where=path, fix=error.fix) from error
-        names = by_hash.get(content.subject[0].digest.get("sha256", ""), [])
+        results = by_hash.get(content.subject[0].digest.get("sha256", ""), [])
         if content.benchmark != benchmark:
             found.remarks.append(f"{path.name}: a certificate of {content.benchmark}, left out")
-        elif not names:
+        elif not results:
             subject = content.subject[0].name
             found.remarks.append(f"{path.name}: of {subject}, none of these archives, left out")
         else:
-            _add(found, names, content, _line(path.name, data, key.keyid, content))
+            _add(found, results, content, _line(path.name, data, key.keyid, content))
     return found
 
 
 def _files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise ConfigError("no such folder", where=folder, fix="name one with certificates")
-    return sorted(path for path in folder.iterdir() if path.is_file())
+    paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    for path in paths:
+        if not path.is_file():
+            raise ConfigError(
+                "no file, but what else is in it would be passed over",
+                where=path,
+                fix="put certificates side by side, without folders",
+            )
+    return paths
 
 
 def _add(
-    found: Certificates, names: Iterable[str], content: Certified, line: CertificateLine
+    found: Certificates,
+    results: Iterable[SubmissionResult],
+    content: Certified,
+    line: CertificateLine,
 ) -> None:
-    for name in names:
+    for result in results:
+        name = result.name
         other = found.lines.setdefault(name, line)
         found.lines[name] = min(other, line, key=lambda one: OUTCOMES.index(one.rerun))
-        for system in (system for rerun in content.reruns for system in rerun.systems):
-            if system.outcome == "not reproduced":
-                found.refuted.setdefault(name, {}).setdefault(system.system, _reason(system))
+        own = {*result.score_files.values(), *(one.system for one in result.claims)}
+        for rerun in content.reruns:
+            failed = [one for one in rerun.systems if one.outcome == "not reproduced"]
+            for system in failed:
+                if system.system in own:
+                    found.refuted.setdefault(name, {}).setdefault(system.system, _reason(system))
+                else:
+                    found.remarks.append(
+                        f"{line.file}: {system.system} was not reproduced, and {name} has no such "
+                        "system: no entry is refuted by that"
+                    )
+            if rerun.outcome == "not reproduced" and not failed:
+                found.remarks.append(
+                    f"{line.file}: {name} was not reproduced, and no system is named that was not: "
+                    "no entry is refuted by that"
+                )
 
 
 def _line(file: str, data: bytes, keyid: str, content: Certified) -> CertificateLine:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass
 from importlib import resources
 from typing import Any
 
 from harness.errors import ConfigError
-from harness.protocols.typed import build, shown
-from harness.ranking.model import FORMAT, Ranking
+from harness.protocols.typed import SHOWN_CHARACTERS, build, shown
+from harness.ranking.model import FORMAT, Ranking, TwoSided
 from harness.submissions.limits import MIB
 from harness.submissions.shown import json_text
+
+Range = tuple[float, float]
 
 KIND = "attackers"
 SCHEMA_FILE = "ranking.schema.json"
@@ -25,6 +27,19 @@ DECIMALS = 6
 # Of 100 teams and 7 systems it has some 15 MiB.
 LARGEST = 128 * MIB
 LONGEST_WHOLE_NUMBER = 18
+PERCENT: Range = (0, 100)
+FRACTION: Range = (0, 1)
+COUNT: Range = (0, math.inf)
+FROM_ONE: Range = (1, math.inf)
+# By the name of the field, whatever holds it; of all numbers in it. As in the schema.
+RANGES: dict[str, Range] = {
+    **dict.fromkeys(("percent", "low", "high", "speakers", "deviations", "recomputed"), PERCENT),
+    **dict.fromkeys(("det", "level"), FRACTION),
+    **dict.fromkeys(("misses", "false_alarms", "n_target", "n_nontarget", "seed"), COUNT),
+    **dict.fromkeys(
+        ("rank", "ranks", "tier", "would_rank", "place", "score", "top", "draws"), FROM_ONE
+    ),
+}
 
 
 def to_json(ranking: Ranking) -> str:
@@ -54,7 +69,9 @@ def from_json(data: bytes, where: object) -> Ranking:
         ) from error
     if not isinstance(content, dict) or content.pop("kind", None) != KIND:
         raise ConfigError(
-            f"no ranking of {KIND}", where=where, fix="give what `harness rank --json` wrote"
+            f"no ranking of {KIND}",
+            where=where,
+            fix=f"give what `harness rank --json` wrote of {KIND}: others have no page",
         )
     if content.get("format") != FORMAT:
         raise ConfigError(
@@ -62,12 +79,45 @@ def from_json(data: bytes, where: object) -> Ranking:
             where=where,
             fix="use the version of the harness that wrote it",
         )
-    return build(Ranking, content, str(where))
+    ranking = build(Ranking, content, str(where))
+    _require_ranges(ranking, str(where), None)
+    if ranking.two_sided is not None:
+        _require_systems(ranking.two_sided, f"{where}.two_sided")
+    return ranking
 
 
 def schema() -> str:
     """The text of the document's JSON schema."""
     return (resources.files("harness.ranking") / SCHEMA_FILE).read_text(encoding="utf-8")
+
+
+def _require_ranges(value: Any, where: str, allowed: Range | None) -> None:
+    """Raises ConfigError, with the place, for a number that is not in the range of its field."""
+    if is_dataclass(value):
+        for field in fields(value):
+            inside = RANGES.get(field.name)
+            _require_ranges(getattr(value, field.name), f"{where}.{field.name}", inside)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            _require_ranges(one, f"{where}.{name[:SHOWN_CHARACTERS]}", allowed)
+    elif isinstance(value, tuple):
+        for number, one in enumerate(value):
+            _require_ranges(one, f"{where}[{number}]", allowed)
+    elif allowed is not None and value is not None and not allowed[0] <= value <= allowed[1]:
+        low, high = allowed
+        fix = f"give {low} or more" if math.isinf(high) else f"give a number from {low} to {high}"
+        raise ConfigError(f"{value} is out of range", where=where, fix=fix)
+
+
+def _require_systems(two_sided: TwoSided, where: str) -> None:
+    for name in ("privacy", "strongest"):
+        for system in two_sided.systems:
+            if system not in getattr(two_sided, name):
+                raise ConfigError(
+                    f"nothing of the system {shown(system)}",
+                    where=f"{where}.{name}",
+                    fix="name each of `systems`",
+                )
 
 
 def _rounded(value: Any) -> Any:

@@ -4,7 +4,8 @@
 scores. *not checkable*: a list of the edition lacks an EER or a claim, a claim could not be
 compared, or a fault touches the whole submission. *late*: received after the deadline.
 *unofficial*: an attack on the team's own anonymizer, or data or a model that was not declared or
-listed. Whatever else was found is shown and changes nothing.
+listed. Whatever else was found is shown and changes nothing; beside the entry stands what makes its
+scores suspicious.
 """
 
 from __future__ import annotations
@@ -34,6 +35,14 @@ Scores = npt.NDArray[np.float32]
 
 # Checks that name no score file and are of one system's list all the same: it lacks an EER.
 OF_A_LIST = ("list-missing", "claim-without-scores")
+# Labels follow from the names of trials, so that scores can be made of them, or be copied.
+SUSPICIOUS = (
+    "enrolment-ignored",
+    "scores-shared",
+    "perfect-separation",
+    "label-precision",
+    "label-order",
+)
 UNOFFICIAL_AS_A_WHOLE = ("resource-undeclared", "resource-unlisted")
 # About half of these are kept: beyond its finite part a curve has no points.
 DET_STEPS = 60
@@ -107,10 +116,13 @@ def status_of(
     if hindrances := [*_gaps(result, system, protocol), *_faults(result, system)]:
         return "not checkable", _few(hindrances)
     late = [check.message for check in result.checks if check.code == "late"]
-    unofficial = [one.message for one in result.checks if _unofficial(one, result, system)]
+    unofficial = [
+        one.message for one in result.checks if _unofficial(one, result, system, protocol)
+    ]
+    odd = tuple(_suspicions(result, system))
     if late or unofficial:
-        return ("late" if late else "unofficial"), _few([*late, *unofficial])
-    return "official", ()
+        return ("late" if late else "unofficial"), (*_few([*late, *unofficial]), *odd)
+    return "official", odd
 
 
 def _gaps(result: SubmissionResult, system: str, protocol: Protocol) -> Iterable[str]:
@@ -142,13 +154,26 @@ def _faults(result: SubmissionResult, system: str) -> list[str]:
     return [f"{check.code}: {check.message}" for check in checks]
 
 
-def _unofficial(check: Check, result: SubmissionResult, system: str) -> bool:
+def _suspicions(result: SubmissionResult, system: str) -> Iterable[str]:
+    """What looks odd about the scores of a system; of each kind the first."""
+    for code in SUSPICIOUS:
+        found = [
+            check
+            for check in result.checks
+            if check.code == code and result.score_files.get(check.file or "") == system
+        ]
+        if found:
+            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+            yield f"{code}: {found[0].message}{more}"
+
+
+def _unofficial(check: Check, result: SubmissionResult, system: str, protocol: Protocol) -> bool:
     if check.code != "own-anonymizer":
         return check.code in UNOFFICIAL_AS_A_WHOLE
     own = {name.casefold() for name in result.own_anonymizers}
-    scored = {name.casefold() for name in result.score_files.values()}
-    # Of a name that no scores have nobody knows which system it is.
-    return system.casefold() in own or not own <= scored
+    known = {name.casefold() for name in (*protocol.systems, *result.score_files.values())}
+    # Of a name that neither the edition nor any scores have nobody knows which system it is.
+    return system.casefold() in own or not own <= known
 
 
 def _scored(

@@ -56,7 +56,8 @@ class Row:
     """One attacker against one system.
 
     attacker: the team, or the attacker's name in params.yaml. entry: where it comes from, the name
-    of an `Evidence`. reasons: why it is not official, or stands apart. counted: whether it is the
+    of an `Evidence`. reasons: why it is not official, or stands apart, and
+    what looks odd about its scores. counted: whether it is the
     entry that counts of those of its team. averages: by split; the mean over trainings where there
     are several, and deviations: their standard deviation, in points. rank: from 1, ties share the
     better; None unless it is official and counts. ranks: its interval. tier: from 1. would_rank:

@@ -41,7 +41,7 @@ def _sentence(rule: OverallRule, n_systems: int) -> str:
     return (
         f"Teams are ordered by the mean of their ranks over all {n_systems} systems of the "
         "edition, the lowest mean first. Of a system the rank of a team is that of the official "
-        "entry that counts for it; a system without one counts as the rank below all teams that "
-        "are ranked there. Equal means share the better place, so that a tie may add to the "
+        "entry that counts for it; a system without one counts as the number of teams "
+        "ranked there plus one. Equal means share the better place, so that a tie may add to the "
         f"{rule.top} who are invited. The evaluation plan leaves this rule to the organizers."
     )

@@ -26,6 +26,7 @@ from harness.ranking.evidence import evidence_of
 from harness.ranking.model import FORMAT, Board, Method, Ranking
 from harness.ranking.overall import make_overall
 from harness.ranking.register import read_register, teams_of
+from harness.ranking.remarks import not_registered, on_no_board, suspicious
 from harness.ranking.two_sided import make_two_sided
 from harness.submissions import verification
 from harness.submissions.contents.rules import SUBMISSION
@@ -88,10 +89,12 @@ def rank(
     for one, following in pairwise(sorted(path.resolve() for path in paths)):
         if one == following:
             raise ConfigError("is given twice", where=one.name, fix="name each submission once")
-    register = {}
+    register = None
     if options.register is not None:
         register = read_register(options.register, names_of(paths))
-    received = {name: one.received for name, one in register.items() if one.received is not None}
+    received = {
+        name: one.received for name, one in (register or {}).items() if one.received is not None
+    }
     found = verify(
         paths,
         protocol,
@@ -122,6 +125,10 @@ def rank(
             certificates.refuted.get(one.name, {}),
         )
     ]
+    remarks = [*on_no_board(found.submissions, contestants, protocol)]
+    if register is not None and options.register is not None:
+        remarks += not_registered(found.submissions, register, options.register, protocol)
+    remarks += [*suspicious(found.submissions), *certificates.remarks]
     boards, sampling = _boards(contestants, protocol, rules, options.sampling)
     return Ranking(
         format=FORMAT,
@@ -139,7 +146,7 @@ def rank(
             )
             for one in found.submissions
         ),
-        remarks=tuple(certificates.remarks),
+        remarks=tuple(remarks),
     )
 
 

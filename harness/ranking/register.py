@@ -1,7 +1,8 @@
 """What the organizer knows of each submission: whose it is, and when it came.
 
 A CSV file with the columns `submission` (the archive's name), `team` and `received` (ISO 8601 with
-a time zone); the last two may be absent, or empty in a row.
+a time zone); the last two may be absent, or empty in a row. Case does not matter in names of
+columns, and rows without any content are passed over.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path, PurePath
 
 from harness.errors import ConfigError
 from harness.protocols.typed import did_you_mean, shown
+from harness.ranking.names import folded
 from harness.submissions.contents.rules import parse_time
 from harness.submissions.model import SubmissionResult
 
@@ -42,7 +44,7 @@ def read_register(path: Path, submissions: Collection[str]) -> dict[str, Registe
         header = _header(next(lines, []), f"{path}:1")
         for values in lines:
             where = f"{path}:{lines.line_num}"
-            if not values:
+            if not any(value.strip() for value in values):
                 continue
             if len(values) > len(header):
                 raise ConfigError(
@@ -60,7 +62,7 @@ def read_register(path: Path, submissions: Collection[str]) -> dict[str, Registe
                     fix="leave one row" if known else did_you_mean(name, submissions),
                 )
             registered[name] = Registered(
-                row.get("team") or None, _received(row.get("received"), where)
+                _team(row.get("team"), where), _received(row.get("received"), where)
             )
     except csv.Error as error:
         raise ConfigError(
@@ -70,24 +72,40 @@ def read_register(path: Path, submissions: Collection[str]) -> dict[str, Registe
 
 
 def teams_of(
-    results: Iterable[SubmissionResult], register: Mapping[str, Registered]
+    results: Iterable[SubmissionResult], register: Mapping[str, Registered] | None
 ) -> dict[str, str]:
     """The team of each submission, by name: as registered, else as it says of itself, else as its
     archive is called.
 
-    Names that differ only in case or white space are one team, in the first spelling in C order.
+    Names that `folded` holds to be one are one team, in the register's spelling; of several, in the
+    first in C order. Nobody joins a registered team by saying so: where there is a register, what
+    has no row there, or says of itself the name of a team there, is a team of its own, with the
+    archive's name in its own. register: None where there is none.
     """
-    stated = {}
+    official = _spellings(one.team for one in (register or {}).values() if one.team is not None)
+    teams, stated = {}, {}
     for result in results:
-        registered = register.get(result.name)
+        registered = (register or {}).get(result.name)
+        if registered is not None and registered.team is not None:
+            teams[result.name] = official[folded(registered.team)]
+            continue
         own = SUFFIX.sub("", PurePath(result.name).name) or result.name
-        team = (registered and registered.team) or result.team or own
-        stated[result.name] = " ".join(team.split())
+        team = " ".join((result.team or own).split())
+        if register is not None and (registered is None or folded(team) in official):
+            teams[result.name] = f"{team} ({result.name})"
+        else:
+            stated[result.name] = team
+    spellings = _spellings(stated.values())
+    return teams | {name: spellings[folded(team)] for name, team in stated.items()}
+
+
+def _spellings(names: Iterable[str]) -> dict[str, str]:
+    """How each team is spelt, by what its spellings share."""
     spellings: dict[str, str] = {}
-    for team in stated.values():
-        key = team.casefold()
-        spellings[key] = min(spellings.get(key, team), team)
-    return {name: spellings[team.casefold()] for name, team in stated.items()}
+    for name in names:
+        key = folded(name)
+        spellings[key] = min(spellings.get(key, name), name)
+    return spellings
 
 
 def _text(path: Path) -> str:
@@ -102,7 +120,7 @@ def _text(path: Path) -> str:
 
 
 def _header(names: list[str], where: str) -> list[str]:
-    names = [name.strip() for name in names]
+    names = [name.strip().casefold() for name in names]
     if "submission" not in names or len(set(names)) < len(names):
         raise ConfigError(
             f"the first line is {shown(','.join(names))}",
@@ -115,6 +133,16 @@ def _header(names: list[str], where: str) -> list[str]:
                 f"no column is called {shown(name)}", where=where, fix=did_you_mean(name, COLUMNS)
             )
     return names
+
+
+def _team(text: str | None, where: str) -> str | None:
+    """Refused is what nobody sees: two teams would look like one."""
+    team = " ".join((text or "").split())
+    if not team.isprintable():
+        raise ConfigError(
+            f"{shown(team)} has characters that nobody sees", where=where, fix="write it without"
+        )
+    return team or None
 
 
 def _received(text: str | None, where: str) -> datetime | None:

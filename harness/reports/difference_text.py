@@ -52,14 +52,16 @@ def to_text(difference: Difference) -> str:
     lines += [
         "",
         f"intervals and p: {sampling.draws} draws of {sampling.unit}, seed {sampling.seed}, and",
-        "the noise of training where a side has several; p is adjusted for all rows (Holm)",
+        "the noise of training where a side has several",
+        "interval: of each row alone; p and what is found: adjusted for all rows together (Holm)",
     ]
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def to_document(difference: Difference) -> dict[str, Any]:
-    """The same, whole, as plain data. Rates, differences and ends of intervals are in percent;
-    `p` is a fraction, adjusted as in the text."""
+    """The same, whole, as plain data. Rates, differences and ends of intervals are in percent; the
+    intervals are of each row alone. `p` is a fraction, adjusted for all rows; `finding` goes by it.
+    """
     return {
         "format": FORMAT,
         "harness": __version__,

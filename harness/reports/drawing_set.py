@@ -48,6 +48,7 @@ def pictures(
         lists = [[training.scored for training in trainings] for trainings in one.lists]
         eers = ", ".join(f"{_list_name(each)} {_percent(each):.2f} %" for each in one.lists)
         several = len(one.seeds) > 1
+        first = f"{one.name}, seed {one.seeds[0]}" if several else one.name
         yield _picture(
             ("det", f"{_place(one)}/det", folder),
             det_figure(lists, one.name),
@@ -60,13 +61,12 @@ def pictures(
         )
         yield _picture(
             ("histograms", f"{_place(one)}/histograms", folder),
-            histogram_figure([scored[0] for scored in lists], one.name),
-            title=f"Scores: {one.name}",
+            histogram_figure([scored[0] for scored in lists], first),
+            title=f"Scores: {first}",
             caption="How the scores of target and nontarget trials are distributed; each class has "
-            "the same area. Dashed: the threshold of the official EER."
-            + (f" Of the training with seed {one.seeds[0]}." if several else ""),
+            "the same area. Dashed: the threshold of the official EER.",
             text="; ".join(_means(each[0]) for each in one.lists) + ".",
-            source=_scores(one),
+            source=str(_scores(one)),
             table=HISTOGRAMS,
         )
         panels = [
@@ -81,7 +81,8 @@ def pictures(
             "of the list, at one threshold for all."
             + (" Dots are means over trainings, lines their range." if several else ""),
             text=" ".join(map(_extremes, panels)),
-            source=_scores(one),
+            # Of all trainings.
+            source=str(_scores(one).parents[1]),
             table=SPEAKERS,
         )
     shown = [row for row in rows if row.split == split and row.scenario in SCENARIOS]
@@ -137,9 +138,9 @@ def _place(one: Measured) -> str:
     return f"{one.system}/{one.attacker}/{one.scenario}"
 
 
-def _scores(one: Measured) -> str:
+def _scores(one: Measured) -> PurePosixPath:
     """Where the scores of the first training stand, a folder for each list."""
-    return str(PurePosixPath(one.lists[0][0].file).parents[1])
+    return PurePosixPath(one.lists[0][0].file).parents[1]
 
 
 def _list_name(trainings: Sequence[Training]) -> str:

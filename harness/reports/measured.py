@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from harness.errors import DataError
-from harness.metrics.bootstrap import eer_intervals
+from harness.metrics.bootstrap import LOW, LOW_NOTE, Interval, eer_intervals
 from harness.metrics.det import det
 from harness.metrics.resampling import Sampling
 from harness.metrics.speakers import SpeakerErrorRate, speaker_error_rates
@@ -27,8 +27,10 @@ from harness.reports.evaluation import DECIMALS, DET_POINTS, Scored
 from harness.reports.page import ResultRow
 from harness.reports.published import published_beside
 
+# In the column `list` of the mean over the lists of a split.
+MEAN = "mean"
 INTERVAL_COLUMNS = (
-    *("system", "attacker", "scenario", "split", "seeds"),
+    *("system", "attacker", "scenario", "split", "list", "seeds"),
     *("eer_percent", "deviation", "low", "high", "reason"),
 )
 
@@ -113,6 +115,7 @@ def result_rows(
             eers = [_mean_percent(trainings) for trainings in lists]
             beside = published_beside(protocol, one.system, one.scenario, average.split, eers)
             genders = dict.fromkeys(trainings[0].scored.listed.gender for trainings in lists)
+            mean, of_lists = _estimates(lists, sampling)
             rows.append(
                 ResultRow(
                     system=one.system,
@@ -129,7 +132,8 @@ def result_rows(
                         )
                         for gender in genders
                     },
-                    mean=_estimate(lists, sampling),
+                    mean=mean,
+                    lists=of_lists,
                     deviation=_rounded(100 * stdev(seeds.values())) if len(seeds) > 1 else None,
                     seeds={seed: _rounded(100 * rate) for seed, rate in seeds.items()},
                     published=None if beside is None else beside.text,
@@ -160,15 +164,19 @@ def require_same(rows: Iterable[ResultRow], averages: pd.DataFrame) -> None:
 
 
 def intervals_table(rows: Iterable[ResultRow]) -> pd.DataFrame:
-    """The rows as a table, columns INTERVAL_COLUMNS; ends that there are not are empty."""
+    """The rows as a table, columns INTERVAL_COLUMNS: of each the mean, then its lists.
+
+    Ends that there are not are empty, as is the deviation of a list.
+    """
     return pd.DataFrame(
         [
             (
-                *(row.system, row.attacker, row.scenario, row.split, len(row.seeds)),
-                *(row.mean.percent, row.deviation, row.mean.low, row.mean.high),
-                row.mean.reason or "",
+                *(row.system, row.attacker, row.scenario, row.split, name, len(row.seeds)),
+                *(one.percent, row.deviation if name == MEAN else None, one.low, one.high),
+                one.reason or "",
             )
             for row in rows
+            for name, one in {MEAN: row.mean, **row.lists}.items()
         ],
         columns=list(INTERVAL_COLUMNS),
     )
@@ -191,16 +199,30 @@ def cautions(rows: Sequence[ResultRow]) -> tuple[str, ...]:
         ]
     reasons = dict.fromkeys(row.mean.reason for row in rows if row.mean.reason)
     said += [f"Where there is no interval, it would mislead: {reason}." for reason in reasons]
+    if any(row.mean.low is not None and row.mean.percent < 100 * LOW for row in rows):
+        said.append(LOW_NOTE)
     return tuple(said)
 
 
-def _estimate(lists: Sequence[Sequence[Training]], sampling: Sampling) -> Estimate:
-    """The mean over lists and trainings, with its interval over speakers."""
+def _estimates(
+    lists: Sequence[Sequence[Training]], sampling: Sampling
+) -> tuple[Estimate, dict[str, Estimate]]:
+    """The mean over lists and trainings, and each list's by name, with intervals over speakers."""
     scored = [scored_list(trainings) for trainings in lists]
+    names = [one.listed.trials for one in scored]
     pairs = [one.pairs for one in scored if one.pairs is not None]
     if len(pairs) < len(scored):
-        return Estimate(_rounded(fmean(map(_mean_percent, lists))), reason=NO_SPEAKERS)
-    interval = eer_intervals(pairs, [one.scores for one in scored], sampling=sampling).average
+        percents = list(map(_mean_percent, lists))
+        mean, *single = (
+            Estimate(_rounded(one), reason=NO_SPEAKERS) for one in (fmean(percents), *percents)
+        )
+        return mean, dict(zip(names, single, strict=True))
+    intervals = eer_intervals(pairs, [one.scores for one in scored], sampling=sampling)
+    single = [_estimate(one) for one in intervals.lists]
+    return _estimate(intervals.average), dict(zip(names, single, strict=True))
+
+
+def _estimate(interval: Interval) -> Estimate:
     low, high = (
         None if end is None else _rounded(100 * end) for end in (interval.low, interval.high)
     )

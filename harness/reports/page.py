@@ -6,7 +6,7 @@ named beside it), so that each number can be looked up where it comes from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from harness.ranking.model import Estimate, Ranking
 
@@ -16,8 +16,9 @@ class ResultRow:
     """One system, attacker, scenario and split, over all seeds.
 
     by_gender: mean over seeds of each gender's EER. mean: over seeds, of the mean over lists, with
-    its interval over speakers. deviation: standard deviation over seeds, in points; None for one.
-    seeds: EER of each seed. published: the published value as printed, percent; source: where.
+    its interval over speakers; lists: each list's, by name. deviation: standard deviation over
+    seeds, in points; None for one. seeds: EER of each seed. published: the published value as
+    printed, percent; source: where.
     """
 
     system: str
@@ -31,6 +32,7 @@ class ResultRow:
     published: str | None
     source: str | None
     file: str
+    lists: dict[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -19,34 +19,38 @@ DECIMALS = 6
 DIGITS = 6
 # Scores of attackers have any scale; those that mean log-likelihood ratios do not say so.
 SHOWN = {name: one for name, one in MEASURES.items() if one.needs is not Needs.RATIOS}
+# A column's name says its unit, as `eer_percent` does elsewhere.
+COLUMNS = {name: f"{name}_{one.unit}" for name, one in MEASURES.items()}
 LEFT_OUT = (
-    f"Left out, since scores of attackers need not be log-likelihood ratios: "
+    f"In measures.csv alone, since scores of attackers need not be log-likelihood ratios: "
     f"{', '.join(one.title for name, one in MEASURES.items() if name not in SHOWN)}."
 )
 
 
 def measures_table(measured: Iterable[Measured]) -> pd.DataFrame:
-    """One row per list and training, with a column for each of SHOWN; empty for too few targets."""
+    """One row per list and training, with COLUMNS of measures; empty for too few targets."""
     rows = []
     for place, training in _trainings(measured):
         scored = training.scored
         target, nontarget = scored.of(True), scored.of(False)
         values = {
-            name: round(one.function(target, nontarget), DECIMALS)
-            for name, one in SHOWN.items()
+            COLUMNS[name]: round(one.function(target, nontarget), DECIMALS)
+            for name, one in MEASURES.items()
             if len(target) >= one.fewest_targets
         }
         sizes = {"n_target": len(target), "n_nontarget": len(nontarget)}
         rows.append({**place, **sizes, **values, "file": training.file, "sha256": training.sha256})
     table = pd.DataFrame(rows)
-    return table.reindex(columns=[*place, *sizes, *SHOWN, "file", "sha256"])
+    return table.reindex(columns=[*place, *sizes, *COLUMNS.values(), "file", "sha256"])
 
 
 def measure_rows(table: pd.DataFrame) -> tuple[MeasureRow, ...]:
     """The rows of `measures_table` for people, in percent where the measure is an error rate."""
     rows = []
     for row in table.to_dict("records"):
-        there = {name: one for name, one in SHOWN.items() if not math.isnan(row[name])}
+        there = {
+            COLUMNS[name]: one for name, one in SHOWN.items() if not math.isnan(row[COLUMNS[name]])
+        }
         said = {
             one.title: one.caution(row["n_target"], row["n_nontarget"]) for one in there.values()
         }
@@ -57,7 +61,7 @@ def measure_rows(table: pd.DataFrame) -> tuple[MeasureRow, ...]:
                 scenario=row["scenario"],
                 seed=row["seed"],
                 list=row["list"],
-                values={one.title: _text(one, row[name]) for name, one in there.items()},
+                values={one.title: _text(one, row[column]) for column, one in there.items()},
                 cautions={title: caution for title, caution in said.items() if caution},
                 file=row["file"],
             )

@@ -19,7 +19,8 @@ SENTENCES = (
     "attacks, by the mean EER of the lists of the split {split} over all its trainings: the lower, "
     "the better. Equal means share the better rank.",
     "A tier holds the attacker of the lowest EER and all that are not told apart from it, by "
-    "paired differences adjusted after Holm; the next tier is made likewise of the rest.",
+    "paired differences adjusted after Holm; the next tier is made likewise of the rest. What "
+    "training again would change is counted where an attacker has several trainings.",
 )
 
 

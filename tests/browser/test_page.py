@@ -76,11 +76,12 @@ def test_sorting(opened: Open) -> None:
     one.click(f"{BOARD} thead button", 2)
     head = one.all(f"{BOARD} thead th")[2]
     assert head.get_attribute("aria-sort") == "ascending"
-    ascending = [float(text) for text in one.texts(f"{BOARD} tbody td:nth-child(3)")]
+    ranked = f"{BOARD} tbody:first-of-type td:nth-child(3)"
+    ascending = [float(text) for text in one.texts(ranked)]
     assert ascending == sorted(ascending)
     one.click(f"{BOARD} thead button", 2)
     assert head.get_attribute("aria-sort") == "descending"
-    descending = [float(text) for text in one.texts(f"{BOARD} tbody td:nth-child(3)")]
+    descending = [float(text) for text in one.texts(ranked)]
     assert descending == ascending[::-1]
     # Who has no rank is last both ways.
     one.click(f"{BOARD} thead button", 0)
@@ -89,7 +90,11 @@ def test_sorting(opened: Open) -> None:
     one.click(f"{BOARD} thead button", 0)
     assert ranks(one) == ["4", "3", "2", "1", "", "", ""]
     one.click(f"{BOARD} thead button", 1)
-    assert names(one) == ["baseline", *(f"Team 00{n}" for n in range(1, 7))]
+    # Published values stay below all others.
+    attackers = [f"Team 00{n}" for n in range(1, 7)]
+    assert names(one) == [*attackers, "baseline"]
+    one.click(f"{BOARD} thead button", 1)
+    assert names(one) == [*attackers[::-1], "baseline"]
 
 
 def test_filter(opened: Open) -> None:
@@ -109,6 +114,11 @@ def test_filter(opened: Open) -> None:
     one.run("document.querySelector('#filter select[name=system]').value = '2'")
     one.run("document.querySelector('#filter').dispatchEvent(new Event('input'))")
     assert one.texts(".board h3 bdi") == ["B4", "Neural audio codec language modeling"]
+    # A board of which no row is left is not shown.
+    attacker.send_keys("nobody")
+    assert one.texts(".board h3") == []
+    one.click("#filter button")
+    assert len(one.texts(".board h3")) == 3
 
 
 def test_light_and_dark(opened: Open) -> None:
@@ -184,6 +194,25 @@ def test_a_phone_scrolls_down_only(opened: Open, text: str) -> None:
         assert set(wide) <= {0}
         if width == 360:
             assert wide
+
+
+def test_a_phone_shows_eers_and_what_they_are_of(opened: Open) -> None:
+    one = opened(page())
+    one.size(360)
+    ends = one.run(
+        "return [...document.querySelectorAll('#results-table ~ tbody b')].map("
+        "e => e.getBoundingClientRect().right)"
+    )
+    assert len(ends) == 8
+    assert max(ends) <= 360
+    first = one.texts("[aria-labelledby='results'] tbody th")[0]
+    assert first.split() == ["orig", "ecapa,", "lazy-informed,", "dev"]
+    # A row is as tall as what is to be seen in it.
+    tallest = one.run(
+        "return Math.max(...[...document.querySelectorAll('.standing')].map("
+        "e => e.getBoundingClientRect().height))"
+    )
+    assert tallest < 55
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])

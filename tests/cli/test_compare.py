@@ -79,9 +79,10 @@ def test_what_is_found(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_one_training(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "orig/bad/seed-2", "orig/once"]) == 0
-    assert "    cannot tell: one training each; an attacker trained again moves by 1 to 2 " in (
-        capsys.readouterr().out
-    )
+    assert (
+        "    more than trials and speakers explain; the noise of training is not known, with one "
+        "training each (an attacker trained again moves by 1 to 2 points)\n"
+    ) in capsys.readouterr().out
 
 
 def test_options_reach_the_arithmetic(capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,6 +111,7 @@ def test_options_reach_the_arithmetic(capsys: pytest.CaptureFixture[str]) -> Non
         ),
         (["results/x/scores/a/b", "results/x/scores/a/b"], "params.yaml: unknown benchmark 'x'"),
         (["orig/bad", "orig/good", "--draws", "3"], "draws: 3 draws are too few"),
+        (["HEAD~9:orig/bad", "orig/good"], "revision 'HEAD~9': "),
         (["orig/bad", "orig/good", "--level", "95"], "level: 95.0 is no level"),
     ],
 )
@@ -125,11 +127,12 @@ def test_wrong_usage(
 
 def test_what_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "orig/bad", "orig/none"]) == 1
-    assert capsys.readouterr().err.startswith("harness: orig/none: no scores there; run")
+    assert capsys.readouterr().err.startswith("harness compare: orig/none: no scores there; run")
     Path("data/demo/corpus/lists/demo_test_trials_f/trials").unlink()
     assert main(["compare", "orig/bad", "orig/good"]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
+    assert captured.err.startswith("harness compare: ")
     assert "no such trial list" in captured.err
 
 

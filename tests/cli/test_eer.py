@@ -116,3 +116,21 @@ def test_a_folder_is_told_to_be_one(
         folder = files[0].parent
         said = f"harness: {folder}: a folder; give the file in it: {folder / name}\n"
         assert capsys.readouterr().err == said
+
+
+def test_further_measures(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(files, "--measures", "--json") == 0
+    measures = json.loads(capsys.readouterr().out)["measures"]
+    # No nontarget is accepted from 0.7 on: 0.4 and 0.6 of four targets are missed.
+    assert measures["miss-at-1"]["value"] == 0.5
+    # There the cost is 1 x 0.5 + 99 x 0; any false alarm costs 99 / 5 at least.
+    assert measures["min-dcf"]["value"] == pytest.approx(0.5)
+    assert "fewer than 30" in measures["miss-at-1"]["caution"]
+    assert measures["linkability"]["value"] is None
+    assert measures["linkability"]["caution"] == "fewer than 20 targets"
+    assert measures["cllr"]["needs"] == "natural log-likelihood ratios"
+    assert "eer" not in measures
+    assert run(files, "--measures") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "miss-at-1           0.5000  fraction  miss rate at 1 % false alarms" in "\n".join(lines)
+    assert any(line.startswith("linkability           none  fraction") for line in lines)

@@ -117,6 +117,20 @@ def test_tables_are_ranked_where_the_edition_ranks_anonymizers(
     assert capsys.readouterr().err.startswith("harness rank: table.csv:1: unknown column")
 
 
+@pytest.mark.parametrize(
+    "option", ["--entries", "--certificates", "--key", "--trials", "--resources-list", "--draws"]
+)
+def test_options_that_say_nothing_of_tables_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    arguments = ["rank", "table.csv", "--benchmark", "vpc2024", "--seed", "0", option, "7"]
+    assert main(arguments) == 64
+    assert capsys.readouterr().err == (
+        f"harness rank: {option}, --seed say nothing of tables: vpc2024 ranks anonymizers; leave "
+        "them out\n"
+    )
+
+
 def test_it_loads_nothing_heavy(folder: Path) -> None:
     code = (
         "import sys; from harness.cli.main import main\n"

@@ -70,7 +70,10 @@ def test_results_of_runs(empty: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ([], "params.yaml: no such file"),
         (["demo"], "results/demo: nothing to show: no scores here; run `dvc repro`, or give"),
         (["demo", "--ranking", "r.json"], "a ranking of vpac2025, not of demo"),
-        (["--ranking", "other.json"], "other.json: No such file or directory"),
+        (
+            ["--ranking", "other.json"],
+            "other.json: no such file; give what `harness rank --json` wrote",
+        ),
         (["--ranking", "bad.json"], "bad.json: no JSON document"),
         (["vpac"], "unknown benchmark 'vpac'; did you mean 'vpac2025'?"),
     ],
@@ -81,7 +84,9 @@ def test_faults_are_one_line(
     Path("r.json").write_bytes(ranking())
     Path("bad.json").write_bytes(b"{")
     assert main(["report", *arguments]) == 1
-    assert said in line(capsys)
+    message = line(capsys)
+    assert message.startswith("harness report: ")
+    assert said in message
     assert not Path("results").exists()
 
 

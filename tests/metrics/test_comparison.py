@@ -11,13 +11,15 @@ import pytest
 from harness.metrics.comparison import (
     SeedSpread,
     compare,
+    differences,
     fewest_draws,
     holm,
     p_value,
+    retrained,
     seed_spread,
 )
 from harness.metrics.draws import Pairs
-from harness.metrics.resampling import Sampling
+from harness.metrics.resampling import Averages, Sampling
 
 from .simulated import Floats, crossed, scores
 
@@ -32,6 +34,17 @@ def test_p_values_by_hand() -> None:
     assert p_value([-1] * 19) == pytest.approx(0.1)
     assert p_value([-1, 1] * 5) == 1
     assert p_value([0] * 19) == 1
+
+
+def test_what_float32_leaves_of_equal_eers_is_no_difference() -> None:
+    # 15 of 96 in both, as the mean of 10 and 20 and of 15 and 15.
+    mixed, same = (
+        float(np.mean(np.float32([few, 30 - few]) / np.float32(96), dtype=float))
+        for few in (10, 15)
+    )
+    assert mixed != same
+    assert p_value(differences([mixed] * 19, [same] * 19)) == 1
+    assert differences([0.2, 0.1], [0.1, 0.1 + 1e-6]).tolist() == [0.1, -1e-6]
 
 
 def test_holm_by_hand() -> None:
@@ -182,6 +195,20 @@ def test_training_noise_follows_students_t(trainings: int) -> None:
     assert found.difference.estimate == pytest.approx(0)
     assert found.difference.high == pytest.approx(expected, rel=0.2)
     assert found.difference.low == pytest.approx(-expected, rel=0.2)
+
+
+def test_noise_is_only_of_those_whose_deviation_is_known() -> None:
+    drawn = np.full((999, 3), 0.2)
+    averages = Averages(np.full(3, 0.2), drawn, 20, np.full(3, 10))
+    spreads = [SeedSpread(0.2, 0.02, 4), SeedSpread(0.2, None, 1), SeedSpread(0.2, 0.02, 4)]
+    noisy = retrained(averages, spreads, 1).drawn
+    assert (noisy[:, 1] == 0.2).all()
+    # The quartiles of Student's t with 3 degrees of freedom are 0.765 from its middle; each has
+    # noise of its own.
+    quartiles = np.quantile(noisy[:, [0, 2]], [0.25, 0.75], axis=0) - 0.2
+    assert quartiles == pytest.approx(0.01 * np.array([[-0.765] * 2, [0.765] * 2]), rel=0.2)
+    assert abs(np.corrcoef(noisy[:, 0], noisy[:, 2])[0, 1]) < 0.1
+    assert (drawn == 0.2).all()
 
 
 def test_equal_attackers_of_three_trainings_are_told_apart_rarely() -> None:

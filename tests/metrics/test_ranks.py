@@ -7,8 +7,9 @@ import pytest
 
 from harness.errors import ConfigError, ScoreError
 from harness.metrics.bootstrap import eer_intervals
-from harness.metrics.ranks import leaderboard, ranks_of, tiers_of
-from harness.metrics.resampling import Averages, Sampling
+from harness.metrics.comparison import compare
+from harness.metrics.ranks import leaderboard, ranks_of, strongest_of, tiers_of
+from harness.metrics.resampling import Averages, Sampling, resample
 
 from .simulated import crossed, scores
 
@@ -30,6 +31,24 @@ def test_ranks_by_hand() -> None:
     assert ranks_of(np.array([[0.3, 0.1], [0.2, 0.2]])).tolist() == [[2, 1], [1, 1]]
     # 0.1 + 0.2 is not quite 0.3, and a tie all the same.
     assert ranks_of(np.array([0.1 + 0.2, 0.3])).tolist() == [1, 1]
+
+
+# 10 and 20, and 15 and 15, of 96: the mean is 15 of 96, but for what float32 leaves of it.
+NOISY = [
+    float(np.mean(np.float32([few, 30 - few]) / np.float32(96), dtype=float)) for few in (15, 10)
+]
+
+
+def test_what_float32_leaves_of_equal_eers_is_a_tie() -> None:
+    higher, lower = sorted(NOISY, reverse=True)
+    assert higher > lower
+    assert ranks_of(np.array([higher, lower, lower - 1e-6])).tolist() == [2, 2, 1]
+    # Tied in every draw, and so not told apart, though one is a little lower in each.
+    drawn = np.tile([0.1, higher, lower], (999, 1))
+    assert tiers_of(averages([0.1, higher, lower], drawn), 0.95) == [1, 2, 2]
+    # Of equal ones the first is the strongest.
+    tied = averages([higher, lower], np.zeros((9, 2)))
+    assert strongest_of(tied).observed.tolist() == [higher]
 
 
 def test_tiers_by_hand() -> None:
@@ -68,11 +87,18 @@ def test_ties_share_a_tier() -> None:
 
 
 def test_too_few_draws_to_tell_so_many_apart() -> None:
-    drawn = np.zeros((99, 4))
-    with pytest.raises(ConfigError, match="99 draws cannot tell 4 attackers apart; draw 119 times"):
-        tiers_of(averages([0.1, 0.2, 0.3, 0.4], drawn), 0.95)
+    attackers = [[scores(PAIRS, 0.2, np.random.default_rng(1))]] * 4
     # 2 / 120 * 3 = 0.05.
+    with pytest.raises(ConfigError, match="99 draws cannot tell 4 attackers apart; draw 119 times"):
+        leaderboard([PAIRS], attackers, sampling=Sampling(draws=99))
+    # It takes no rival to compete with one.
+    leaderboard([PAIRS], attackers, ranked=[True, *[False] * 3], sampling=Sampling(draws=99))
     assert tiers_of(averages([0.1, 0.2, 0.3, 0.4], np.zeros((119, 4))), 0.95) == [1, 1, 1, 1]
+
+
+def test_draws_without_an_eer_may_leave_too_few() -> None:
+    # Of 119 one is left out, and 2 / 119 * 3 is above 0.05.
+    assert tiers_of(averages([0.1, 0.2, 0.3, 0.4], np.zeros((118, 4))), 0.95) is None
 
 
 def test_a_leaderboard() -> None:
@@ -163,6 +189,33 @@ def test_several_trainings_rank_by_their_mean() -> None:
     assert (
         board.places[0] == leaderboard([PAIRS], [[[high, low]], [other]], sampling=QUICK).places[0]
     )
+
+
+def test_what_training_again_would_undo_is_one_tier() -> None:
+    # Each hears what the other hears, with more noise: the second is told apart in every draw of
+    # speakers. Its trainings differ far more than the means do, or else hardly.
+    rng = np.random.default_rng(1)
+    clear = scores(PAIRS, 0.15, rng)
+    for first, second, tiers, ends in (
+        ((0.0, 0.3, 1.2), (0.4, 1.3, 1.6), [1, 1], [(1, 2), (1, 2)]),
+        ((0.1, 0.1, 0.1), (1.2, 1.2, 1.2), [1, 2], [(1, 1), (2, 2)]),
+    ):
+        attackers = [
+            [[clear + noise * rng.standard_normal(len(clear)) for noise in noises]]
+            for noises in (first, second)
+        ]
+        drawn = resample([PAIRS], attackers, QUICK).averages().drawn
+        assert (drawn[:, 0] < drawn[:, 1]).all()
+        board = leaderboard([PAIRS], attackers, sampling=QUICK)
+        places = [place for place in board.places if place is not None]
+        assert [place.tier for place in places] == tiers
+        assert [(place.rank.low, place.rank.high) for place in places if place.rank] == ends
+        # As the comparison of the two finds; intervals of EERs are of these trainings.
+        found = compare([PAIRS], *attackers, sampling=QUICK).p_value
+        assert found is not None
+        assert (found <= 0.05) == (tiers == [1, 2])
+        alone = eer_intervals([PAIRS], attackers[0], sampling=QUICK)
+        assert places[0].eer == alone.average
 
 
 def test_who_does_not_compete_takes_no_place() -> None:

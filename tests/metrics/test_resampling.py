@@ -144,6 +144,7 @@ def test_the_training_that_misses_fewest_speakers_counts() -> None:
         ({"draws": 0}, "draws: 0 is too low"),
         ({"workers": 0}, "workers: 0 is too low"),
         ({"seed": -1}, "seed: -1 is too low"),
+        ({"seed": 4294967296}, "seed: the seed is too high; give one below 4294967296"),
         ({"level": 1.0}, "level: 1.0 is no level"),
         ({"level": float("nan")}, "level: nan is no level"),
         ({"draws": 38}, "38 draws are too few for a level of 0.95; give 39 or more"),

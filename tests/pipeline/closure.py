@@ -32,6 +32,7 @@ STAGES: dict[str, tuple[str, ...]] = {
 HTML = "harness/reports/html"
 DATA = {
     "report": (
+        "harness/__init__.py",
         "harness/protocols/rankings/*",
         *(f"{HTML}/*.{kind}" for kind in ("j2", "css", "js")),
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.metrics.bootstrap import LOW_NOTE
 from harness.metrics.draws import Pairs
 from harness.metrics.resampling import Sampling
 from harness.ranking.boards import NO_SPEAKERS, enough, make_board
@@ -126,6 +127,24 @@ def test_who_does_not_compete_changes_no_place() -> None:
     assert (alone.strongest_of, beside.strongest_of) == ("a", "late")
 
 
+def test_no_team_is_its_own_rival() -> None:
+    made = board(
+        contestant("team", 1.5),
+        contestant("team", 2.0, status="unofficial", entry="better"),
+        contestant("team", 1.0, status="late", entry="worse"),
+        contestant("other", 3.0),
+        contestant("last", 0.5),
+    )
+    # The better one would come in the place of its own; the worse one would not count.
+    assert places(made) == [
+        ("other", 1, None),
+        ("team", 2, None),
+        ("last", 3, None),
+        ("worse", None, None),
+        ("better", None, 2),
+    ]
+
+
 def test_trainings_count_by_their_mean() -> None:
     made = board(contestant("two", 3.0, 1.0), contestant("one", 2.2))
     two, one = sorted(made.rows, key=lambda row: row.attacker, reverse=True)
@@ -184,12 +203,31 @@ def test_too_few_speakers_is_told() -> None:
 def test_draws_are_made_enough() -> None:
     sampling = Sampling(draws=100)
     teams = [contestant(f"{n:02d}", 1.0, splits=()) for n in range(11)]
-    # Ten p-values of 2 / draws are to be below 0.05 after Holm.
-    assert enough(sampling, teams).draws == 10 * 2 / 0.05
+    # Ten p-values of 2 / (399 + 1) are 0.05 after Holm; a hundredth of the draws may be dropped.
+    assert enough(sampling, teams).draws == 399 + 4
     assert enough(sampling, teams[:2]).draws == 100
     late = [replace(one, status="late") for one in teams]
     assert enough(sampling, [*late, *teams[:1], *teams[:1]]).draws == 100
     assert enough(sampling, []) == sampling
+
+
+def test_equal_means_are_tied_whatever_float32_left_of_them() -> None:
+    # 15.625 % as the mean of 10 and 20, of 15 and 15, and of 20 and 10 of 96; float32 gives
+    # 15.624999627, 15.625 and 15.625000373.
+    def equal(attacker: str, female: int, male: int) -> Contestant:
+        one = contestant(attacker, 1.0, splits=("test",))
+        lists = {
+            name: replace(
+                of_list,
+                rates=(replace(of_list.rates[0], percent=100 * float(np.float32(misses) / 96)),),
+            )
+            for (name, of_list), misses in zip(one.lists.items(), (female, male), strict=True)
+        }
+        return replace(one, lists=lists)
+
+    made = board(equal("a", 10, 20), equal("b", 15, 15), equal("c", 20, 10), equal("d", 15, 16))
+    assert places(made) == [("a", 1, None), ("b", 1, None), ("c", 1, None), ("d", 4, None)]
+    assert [row.averages["test"].percent for row in made.rows if row.averages][:3] == [15.625] * 3
 
 
 def test_references_are_shown_and_not_ranked() -> None:
@@ -199,6 +237,15 @@ def test_references_are_shown_and_not_ranked() -> None:
     assert made.strongest_of == "a"
     # Of one attacker the strongest is no minimum of several.
     assert made.notes == ()
+
+
+def test_an_interval_of_a_low_eer_is_told() -> None:
+    made = board(contestant("a", 3.0))
+    (row,) = made.rows
+    assert row.averages is not None
+    assert row.averages["test"].low is not None
+    assert row.averages["test"].percent < 10
+    assert made.notes == (LOW_NOTE,)
 
 
 def made_board(system: str, **percents: float) -> Board:

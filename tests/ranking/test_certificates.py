@@ -193,6 +193,33 @@ def test_what_is_not_signed_with_the_key_ends_it(office: Office, tmp_path: Path)
         office.rank()
 
 
+def test_a_rerun_that_refutes_no_entry_is_told(office: Office) -> None:
+    misspelt = rerun(
+        ("a1", "not reproduced", False), ("A2", "not reproduced", False), outcome="not reproduced"
+    )
+    office.certify("1.json", office.one, misspelt)
+    unnamed = rerun(("A1", "not checkable", True), outcome="not reproduced")
+    office.certify("2.json", office.other, unnamed)
+    ranking = office.rank()
+    refuted = {at for at, (status, _) in statuses(ranking).items() if status == "refuted"}
+    assert refuted == {("A2", "One")}
+    assert ranking.remarks == (
+        "1.json: a1 was not reproduced, and one.zip has no such system: no entry is refuted by "
+        "that",
+        "2.json: other.zip was not reproduced, and no system is named that was not: no entry is "
+        "refuted by that",
+    )
+
+
+def test_no_certificate_is_passed_over_but_hidden_files_are(office: Office) -> None:
+    (office.certificates / ".DS_Store").write_bytes(b"x")
+    (office.certificates / ".git").mkdir()
+    assert office.rank().remarks == ()
+    (office.certificates / "July").mkdir()
+    with pytest.raises(ConfigError, match=r"July: no file, .*; put certificates side by side"):
+        office.rank()
+
+
 def test_no_folder_of_certificates(office: Office, tmp_path: Path) -> None:
     office.certificates = tmp_path / "absent"
     with pytest.raises(ConfigError, match="absent: no such folder"):

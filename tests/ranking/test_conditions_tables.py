@@ -31,7 +31,7 @@ def test_what_is_read(tmp_path: Path) -> None:
         b",,,,,,\r\n"
         b"b2,the team,N/A,UAR,iemocap,test,\r\n"
         b'"a, ""b""",z,.5,EER,libri,dev,m\r\n'
-        b"ORIG,whoever,100,EER,libri,test,f\r\n"
+        b"ORIG, ,100,EER,libri,test,f\r\n"
     )
     original, team, other = read_tables([path], VPC2024)
     assert (original.team, original.system) == ("", "orig")
@@ -49,9 +49,11 @@ def test_a_team_is_spelt_one_way(tmp_path: Path) -> None:
     lines = [
         *tables.rows_2024("npu", "a", "30", "2", "60"),
         *tables.rows_2024("NPU", "b", "30", "2", "60"),
+        # Full width.
+        *tables.rows_2024("\uff2e\uff30\uff35", "c", "30", "2", "60"),
     ]
     found = read_tables([tables.write(tmp_path, lines)], VPC2024)
-    assert [(one.team, one.system) for one in found] == [("NPU", "a"), ("NPU", "b")]
+    assert [(one.team, one.system) for one in found] == [("NPU", name) for name in "abc"]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,7 @@ def test_a_team_is_spelt_one_way(tmp_path: Path) -> None:
         ("T,s,UAR,IEMOCAP,test,,0.61", "UAR of 0.61, outside 1 to 100 %; a fraction?"),
         (",s,EER,libri,test,f,12", "a team of 0 characters; name it, in at most 200"),
         (f"T,{'s' * 201},EER,libri,test,f,12", "a system of 201 characters"),
+        ("T,Orig,EER,libri,test,f,12", "orig is original speech, and no team's system; leave"),
         ("T,s,EER,libri,test,12", "6 cells for 7 columns"),
         ('T,"s"s,EER,libri,test,f,12', "not a table"),
         ("t,S,eer,libri,test,f,13", "a value that stands twice; it stands at {path}:2 already"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from typing import Any
 
 import jsonschema
 import pytest
 
 from harness.errors import ConfigError
+from harness.metrics.resampling import SEED_LIMIT, Sampling
 from harness.ranking import model
 from harness.ranking.document import from_json, schema, to_json
 
@@ -57,6 +59,42 @@ def test_what_strangers_wrote_is_no_markup_of_a_terminal() -> None:
     assert to_json(RANKING).replace("\n", "").isprintable()
 
 
+def put(path: tuple[Any, ...], value: object) -> tuple[dict[str, Any], Any, Any]:
+    """The document with another value, what holds the value, and by which name."""
+    document = json.loads(to_json(RANKING))
+    *rest, last = path
+    place = document
+    for step in rest:
+        place = place[step]
+    assert last in place or isinstance(place, list)
+    place[last] = value
+    return document, place, last
+
+
+OUT_OF_RANGE: list[tuple[tuple[Any, ...], object]] = [
+    (("boards", 0, "rows", 0, "averages", "test", "percent"), 1e308),
+    (("boards", 0, "rows", 0, "averages", "test", "low"), -0.5),
+    (("boards", 0, "rows", 0, "averages", "test", "high"), 100.5),
+    (("boards", 0, "rows", 0, "deviations", "test"), -1),
+    (("boards", 0, "rows", 0, "ranks"), [0, 2]),
+    (("boards", 0, "rows", 0, "tier"), 0),
+    (("boards", 0, "rows", 3, "would_rank"), 0),
+    (("boards", 0, "rows", 0, "rates", 0, "percent"), -1),
+    (("boards", 0, "rows", 0, "rates", 0, "misses"), -1),
+    (("boards", 0, "rows", 0, "rates", 0, "det"), [[0.5, 1.5]]),
+    (("boards", 0, "rows", 0, "rates", 0, "speakers", "tf00"), 101),
+    (("boards", 0, "references", 0, "percent"), 1e300),
+    (("boards", 0, "strongest", "percent"), 1e300),
+    (("overall", "top"), -5),
+    (("overall", "rows", 0, "place"), 0),
+    (("overall", "rows", 0, "ranks", "A1"), 0),
+    (("two_sided", "privacy", "A1", "percent"), 1e300),
+    (("evidence", 0, "claims", 0, "recomputed"), 1e300),
+    (("method", "level"), 95),
+    (("method", "draws"), 0),
+]
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [
@@ -70,16 +108,39 @@ def test_what_strangers_wrote_is_no_markup_of_a_terminal() -> None:
     ],
 )
 def test_the_schema_refuses_what_is_none(path: tuple[Any, ...], value: object) -> None:
-    document = json.loads(to_json(RANKING))
-    *rest, last = path
-    place = document
-    for step in rest:
-        place = place[step]
-    assert last in place
-    place[last] = value
+    document, place, last = put(path, value)
     assert list(VALIDATOR.iter_errors(document))
     del place[last]
     assert list(VALIDATOR.iter_errors(document))
+
+
+@pytest.mark.parametrize(("path", "value"), OUT_OF_RANGE)
+def test_numbers_out_of_range_are_refused_with_their_place(
+    path: tuple[Any, ...], value: object
+) -> None:
+    document, _, _ = put(path, value)
+    assert list(VALIDATOR.iter_errors(document))
+    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    with pytest.raises(ConfigError, match=f"^r.json{re.escape(where)}.*: .* is out of range; give"):
+        from_json(json.dumps(document).encode(), "r.json")
+
+
+@pytest.mark.parametrize("name", ["privacy", "strongest"])
+def test_of_each_system_there_is_a_strongest_attacker(name: str) -> None:
+    document, place, system = put(("two_sided", name, "A1"), None)
+    del place[system]
+    with pytest.raises(ConfigError) as caught:
+        from_json(json.dumps(document).encode(), "r.json")
+    assert str(caught.value) == (
+        f"r.json.two_sided.{name}: nothing of the system 'A1'; name each of `systems`"
+    )
+
+
+def test_the_largest_seed_is_read_again() -> None:
+    sampling = Sampling(seed=SEED_LIMIT - 1)
+    method = model.Method(sampling.draws, sampling.level, sampling.unit, sampling.seed)
+    ranking = dataclasses.replace(RANKING, method=method)
+    assert from_json(to_json(ranking).encode(), "r.json") == ranking
 
 
 def changed(**fields: Any) -> bytes:
@@ -96,7 +157,7 @@ def changed(**fields: Any) -> bytes:
         (b'{"a":NaN}', "NaN is no number in JSON"),
         (b'{"a":1e999}', "a number beyond all bounds"),
         (b'{"a":' + b"9" * 400 + b"}", "a number of too many digits"),
-        (b"[]", "no ranking of attackers; give what `harness rank --json` wrote"),
+        (b"[]", "no ranking of attackers; give what `harness rank --json` wrote of attackers"),
         (changed(kind="anonymizers"), "no ranking of attackers"),
         (changed(format=2), "a ranking of the format 2, not 1"),
         (changed(format=True), "r.json.format: expected int, found True"),

@@ -12,6 +12,7 @@ import pytest
 from harness.metrics.eer import EqualErrorRate
 from harness.ranking.entries import (
     OF_A_LIST,
+    SUSPICIOUS,
     UNOFFICIAL_AS_A_WHOLE,
     _curve,
     all_pairs,
@@ -147,7 +148,10 @@ def test_an_own_anonymizer_touches_that_system() -> None:
     result = submission(check, own_anonymizers=("a2",))
     assert (status(result, "A1"), status(result, "A2")) == ("official", "unofficial")
     assert status_of(result, "A2", EDITION, None)[1] == (check.message,)
-    # By a name that no scores have it could be any.
+    # A system of the edition that was not attacked.
+    result = submission(check, own_anonymizers=("a3",))
+    assert (status(result, "A1"), status(result, "A2")) == ("official", "official")
+    # By a name that neither scores nor the edition have it could be any.
     result = submission(check, own_anonymizers=("A-2",))
     assert (status(result, "A1"), status(result, "A2")) == ("unofficial", "unofficial")
 
@@ -155,6 +159,24 @@ def test_an_own_anonymizer_touches_that_system() -> None:
 def test_late_comes_before_unofficial_and_both_are_told() -> None:
     result = submission(Check("resource-unlisted", "not there"), Check("late", "received later"))
     assert status_of(result, "A1", EDITION, None) == ("late", ("received later", "not there"))
+
+
+def test_what_looks_odd_about_scores_stands_beside_the_entry() -> None:
+    result = submission(
+        *(Check("perfect-separation", f"apart in {n}", f"A1/{NAMES[n]}") for n in range(3)),
+        Check("scores-shared", "as y.zip", f"A2/{NAMES[0]}"),
+        Check("scores-tied", "many", f"A2/{NAMES[0]}"),
+    )
+    assert status_of(result, "A1", EDITION, None) == (
+        "official",
+        ("perfect-separation: apart in 0 (and 2 more)",),
+    )
+    assert status_of(result, "A2", EDITION, None) == ("official", ("scores-shared: as y.zip",))
+    result.checks.append(Check("late", "received later"))
+    assert status_of(result, "A2", EDITION, None) == (
+        "late",
+        ("received later", "scores-shared: as y.zip"),
+    )
 
 
 def test_many_reasons_are_cut() -> None:
@@ -170,6 +192,7 @@ def test_many_reasons_are_cut() -> None:
 def test_the_codes_that_are_named_here_exist() -> None:
     assert {SEVERITY[code] for code in OF_A_LIST} == {"unscorable"}
     assert {SEVERITY[code] for code in UNOFFICIAL_AS_A_WHOLE} == {"error"}
+    assert set(SUSPICIOUS) <= set(SEVERITY)
     assert {"late", "own-anonymizer"} <= {code.name for code in CODES}
 
 

@@ -33,6 +33,7 @@ def test_means_ties_and_what_is_missing() -> None:
     assert overall.rows[2].missing == ("A", "C")
     assert overall.top == 5
     assert "all 3 systems" in overall.rule
+    assert "without one counts as the number of teams ranked there plus one." in overall.rule
 
 
 def test_equal_means_are_equal_whatever_their_order() -> None:

@@ -13,27 +13,35 @@ from harness.errors import ConfigError, DataError
 from harness.metrics.resampling import Sampling
 from harness.protocols.ranking import AttackerRanking, OverallRule
 from harness.ranking.document import to_json
-from harness.ranking.model import Board, Ranking, Row
+from harness.ranking.model import Board, Evidence, Ranking, Row
 from harness.ranking.ranking import Options, rank
+from harness.ranking.table import to_text
 from harness.submissions.contents.description import Resource
 
 from .contests import edition, loose, mean_of, packed, place_of
 
 RULES = AttackerRanking("attackers", "test", "best", OverallRule("mean-rank", 5))
 SAMPLING = Sampling(draws=399)
-ESCAPES = "Evil \x1b[31m\u202eteam"
+# A folder without a row in the register, and whose team it is then.
+FOLDER = "Evil \x1b[31m\u202eteam"
+ESCAPES = f"{FOLDER} ({FOLDER})"
 MARKUP = "<script>alert(1)</script>"
 OWN = {"own_anonymizers": ("A1",)}
 DATA = Resource("Voices", "data", "https://voices.example", "2024-10-13")
 # What the organizer knows. Everywhere on Earth 5 December ends at noon of the 6th in UTC.
-REGISTER = f"""submission,team,received
+REGISTER = """submission,team,received
 early.zip,,2024-12-01T10:00:00+01:00
 last-moment.zip,,2024-12-06T11:59:59Z
 late.zip,,2024-12-06T12:00:00Z
 delta-1.zip,Delta,
 delta-2.zip,"  dELTA ",
-escapes.zip,"{ESCAPES}",
 """
+WITHOUT_TEAM_OR_TIME = (
+    *("twin-1.zip", "twin-2.zip", "own.zip", "released.zip", "declared.zip", "undeclared.zip"),
+    *("markup.zip", "reversed", "constant", "false-claim", "not-a-number", "no-claim"),
+    *("three-lists", "no-archive.zip"),
+)
+REGISTER += "".join(f"{name},,\n" for name in WITHOUT_TEAM_OR_TIME)
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,7 @@ def write_all(folder: Path) -> list[Path]:
             {"A1": 2.8},
             resources=(replace(DATA, declared="2024-10-14"),),
         ),
-        packed(folder, "escapes", "Unsaid", {"A1": 0.5}),
+        loose(folder / FOLDER, {"A1": 0.5}),
         packed(folder, "markup", MARKUP, {"A1": 1.6}),
         loose(folder / "reversed", {"A1": 3.0}, np.negative),
         loose(folder / "constant", {"A1": 3.0}, lambda scores: np.zeros_like(scores)),
@@ -289,10 +297,37 @@ def test_what_cannot_be_read_is_told(contest: Contest) -> None:
     assert unread.verdict == "not checkable"
     assert unread.checks[0].code == "archive-unreadable"
     assert evidence["late.zip"].received == "2024-12-06T12:00:00+00:00"
-    assert evidence["escapes.zip"].attacker == ESCAPES
+    assert evidence[FOLDER].attacker == ESCAPES
     false = evidence["false-claim"]
     assert (false.claims[0].claimed, false.claims[0].verdict) == ("12.3", "refuted")
     assert {one.code for one in evidence["reversed"].checks} >= {"sign-reversed"}
+
+
+def test_what_whoever_ranks_should_know(contest: Contest) -> None:
+    remarks = contest.ranking.remarks
+    assert remarks[0] == (
+        "no-archive.zip: on no board, has no scores of a system of field (archive-unreadable: "
+        f"{evidence_of(contest, 'no-archive.zip').checks[0].message})"
+    )
+    told = [one for one in remarks if "register.csv" in one]
+    assert f"{FOLDER}: no row in register.csv: a team of its own, not checked for lateness" in told
+    assert "markup.zip: no time in register.csv: not checked for lateness" in told
+    # All but those with a time.
+    assert len(told) == 20 - 3
+    # The same strength makes the same scores; that of late.zip is nobody else's.
+    copied = {one.partition(":")[0] for one in remarks[18:]}
+    assert {"twin-1.zip", "twin-2.zip"} < copied
+    assert "late.zip" not in copied
+    (reason,) = row_of(contest.ranking, "A1", "twin-1.zip").reasons
+    assert reason.startswith("scores-shared: 'A1' field_dev_trials_f has its scores in the same")
+    text = to_text(contest.ranking)
+    assert "\n  no-archive.zip: on no board" in text
+    assert "  Twin One (twin-1.zip), official: scores-shared: " in text
+
+
+def evidence_of(contest: Contest, name: str) -> Evidence:
+    (evidence,) = [one for one in contest.ranking.evidence if one.name == name]
+    return evidence
 
 
 def test_neither_the_order_of_paths_nor_workers_change_a_byte(contest: Contest) -> None:
@@ -340,8 +375,9 @@ def test_what_the_caller_gave_is_refused(contest: Contest, tmp_path: Path) -> No
 
 
 def test_few_draws_are_made_enough_and_told(contest: Contest) -> None:
-    # Eleven teams compete for A1: ten p-values of 2 / draws are to be below 0.05 after Holm.
+    # Eleven teams compete for A1: ten p-values of 2 / (399 + 1) are 0.05 after Holm, and some
+    # are to spare.
     few = replace(contest.options, sampling=Sampling(draws=50))
     ranking = rank(contest.paths, edition(), RULES, few)
-    assert ranking.method.draws == 10 * 2 / 0.05
+    assert ranking.method.draws == 399 + 4
     assert row_of(ranking, "A1", "early.zip").tier == 1

@@ -61,6 +61,18 @@ def test_what_is_wrong_is_one_line(tmp_path: Path, text: str, said: str) -> None
     assert "\n" not in str(caught.value)
 
 
+def test_rows_without_content_and_capitals_as_spreadsheets_write_them(tmp_path: Path) -> None:
+    found = read(tmp_path, "Submission,TEAM , Received\n,,\na.zip,T,\n   \n , ,\n")
+    assert found == {"a.zip": Registered("T", None)}
+
+
+@pytest.mark.parametrize("team", ["Alpha\u200b", "Al\x00pha", "\u202eahplA", "Alpha\x1b[31m"])
+def test_a_team_with_what_nobody_sees_is_one_line(tmp_path: Path, team: str) -> None:
+    with pytest.raises(ConfigError, match=r"csv:2: 'A?.*has characters that nobody sees") as caught:
+        read(tmp_path, f"submission,team\na.zip,{team}\n")
+    assert str(caught.value).isprintable()
+
+
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="absent.csv: cannot be read"):
         read_register(tmp_path / "absent.csv", NAMES)
@@ -86,6 +98,9 @@ def test_whose_it_is() -> None:
     register = {
         "registered.zip": Registered("Registered", None),
         "described.zip": Registered(None, None),
+        "folder/archive.v2.tar.zst": Registered(None, None),
+        "plain": Registered(None, None),
+        ".zip": Registered(None, None),
     }
     assert teams_of(results, register) == {
         "registered.zip": "Registered",
@@ -99,5 +114,37 @@ def test_whose_it_is() -> None:
 def test_case_and_white_space_make_no_team() -> None:
     names = ["the  Team", "The Team ", "THE\tTEAM", "Team", "the-team"]
     results = [SubmissionResult(str(n), team=team) for n, team in enumerate(names)]
-    assert list(teams_of(results, {}).values()) == ["THE TEAM"] * 3 + ["Team", "the-team"]
-    assert set(teams_of(results[1::-1], {}).values()) == {"The Team"}
+    assert list(teams_of(results, None).values()) == ["THE TEAM"] * 3 + ["Team", "the-team"]
+    assert set(teams_of(results[1::-1], None).values()) == {"The Team"}
+
+
+def test_nobody_joins_a_registered_team_by_saying_so() -> None:
+    results = [
+        SubmissionResult("a.zip", team="Anything"),
+        SubmissionResult("b.zip", team="ALPHA"),
+        SubmissionResult("c.zip", team="ALPHA"),
+        SubmissionResult("alpha"),
+        SubmissionResult("d.zip", team="Beta"),
+        SubmissionResult("e.zip", team="BETA"),
+        SubmissionResult("f.zip", team="beta"),
+        SubmissionResult("g.zip", team="Anything"),
+    ]
+    register = {
+        "a.zip": Registered("alpha", None),
+        # A row that names no team.
+        "b.zip": Registered(None, None),
+        "d.zip": Registered(None, None),
+        "e.zip": Registered(None, None),
+        "g.zip": Registered("\uff21lpha", None),
+    }
+    assert teams_of(results, register) == {
+        # The register's spelling, of several the first.
+        "a.zip": "alpha",
+        "g.zip": "alpha",
+        "b.zip": "ALPHA (b.zip)",
+        "c.zip": "ALPHA (c.zip)",
+        "alpha": "alpha (alpha)",
+        "d.zip": "BETA",
+        "e.zip": "BETA",
+        "f.zip": "beta (f.zip)",
+    }

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from harness.errors import ConfigError, DataError, ListError, ScoreError
+from harness.metrics.bootstrap import Interval
+from harness.metrics.comparison import SeedSpread
 from harness.metrics.eer import equal_error_rate
 from harness.metrics.resampling import Sampling
 from harness.protocols.lists import Trial
@@ -90,14 +92,17 @@ def test_equal_attackers_are_told_apart_rarely(tmp_path: Path) -> None:
         (WEAK, {1: 0.6}, "one training of B"),
     ],
 )
-def test_one_training_cannot_tell(
+def test_of_one_training_the_noise_is_not_known(
     tmp_path: Path, first: dict[int, float], second: dict[int, float], said: str
 ) -> None:
     (row,) = rows(side(tmp_path / "a", first), side(tmp_path / "b", second, draw=2))
-    assert row.finding == "cannot tell"
+    assert row.finding == "more, seeds aside"
+    known = "the noise of training is not known, with"
+    moves = "(an attacker trained again moves by 1 to 2 points)"
     assert sentence(row, "speakers") == (
-        f"cannot tell: {said}; an attacker trained again moves by 1 to 2 points (VoicePrivacy 2024)"
+        f"more than trials and speakers explain; {known} {said} {moves}"
     )
+    assert sentence(row, "trials") == f"more than trials explain; {known} {said} {moves}"
     assert row.p_value is not None
     assert row.p_value <= 0.05
 
@@ -157,6 +162,24 @@ def test_rows_of_what_both_have_and_holm_over_them(tmp_path: Path) -> None:
     (alone,) = rows(*(replace_scenario(one) for one in (first, second)))
     assert alone.p_value is not None
     assert found[1].p_value == pytest.approx(2 * alone.p_value)
+
+
+def row_of(low: float | None, high: float | None, trainings: SeedSpread) -> Row:
+    interval = Interval(-0.09, 0.95, low, high)
+    return Row(SEMI, "test", trainings, trainings, interval, 0.09, "not more")
+
+
+def test_an_interval_that_disagrees_is_explained() -> None:
+    # The interval is of the row alone, and the p-value adjusted: one may leave 0 out at 0.09.
+    three, one = SeedSpread(0.2, 0.01, 3), SeedSpread(0.2, None, 1)
+    together = ", once all rows are looked at together"
+    said = "not more than trials, speakers and seeds explain"
+    assert sentence(row_of(-0.17, -0.003, three), "speakers") == f"{said}{together}"
+    assert sentence(row_of(0.003, 0.17, three), "speakers") == f"{said}{together}"
+    for low, high in ((-0.17, 0.003), (-0.17, 0.0), (0.0, 0.17), (None, None)):
+        assert sentence(row_of(low, high, three), "speakers") == said
+    said = "not more than trials alone explain"
+    assert sentence(row_of(-0.17, -0.003, one), "trials") == f"{said}{together}"
 
 
 def replace_scenario(one: Side) -> Side:

@@ -76,7 +76,8 @@ EER in percent, mean ± spread over seeds (their number)
     more than trials, speakers and seeds explain
 
 intervals and p: 999 draws of speakers, seed 1986, and
-the noise of training where a side has several; p is adjusted for all rows (Holm)
+the noise of training where a side has several
+interval: of each row alone; p and what is found: adjusted for all rows together (Holm)
 """
     )
 

@@ -13,12 +13,10 @@ from typing import Any, get_args
 
 import pytest
 
-from harness.ranking.model import Board, Estimate, ListRate, Reference, Row, Status
-from harness.reports.html.boards import BAR, BoardView, Heat
-from harness.reports.html.curves import Chart, thinned
+from harness.ranking.model import Estimate, Status
 from harness.reports.html.render import HERE, render
 from harness.reports.page import Page
-from reports.pages import SVG, det, page, sha256
+from reports.pages import SVG, page, sha256
 
 pytestmark = pytest.mark.heavy
 
@@ -214,6 +212,26 @@ def test_sections_in_their_order_and_none_without_content() -> None:
     ]
 
 
+def test_equal_systems_share_a_place() -> None:
+    made = page(4, ("B3", "B4", "T8-5", "B5"))
+    assert made.ranking is not None
+    assert made.ranking.two_sided is not None
+    # Most private first; the second and the third are equal.
+    percents = {"B3": 30.0, "B4": 25.5, "T8-5": 25.5, "B5": 20.0}
+    privacy = {name: Estimate(percent) for name, percent in percents.items()}
+    two_sided = dataclasses.replace(made.ranking.two_sided, privacy=privacy)
+    html = render(
+        dataclasses.replace(made, ranking=dataclasses.replace(made.ranking, two_sided=two_sided))
+    )
+    table = html.partition('id="two-sided-table"')[2].partition("</table>")[0]
+    assert re.findall(r'<tr><td class="n">(\d+)</td><th scope="row"><bdi>([^<]*)', table) == [
+        ("1", "B3"),
+        ("2", "B4"),
+        ("2", "T8-5"),
+        ("4", "B5"),
+    ]
+
+
 def test_rows_without_evidence_have_their_files_too() -> None:
     made = page(2, ("B3",))
     assert made.ranking is not None
@@ -225,115 +243,6 @@ def test_rows_without_evidence_have_their_files_too() -> None:
 
 def test_the_same_page_is_the_same_text() -> None:
     assert render(page()) == render(page())
-
-
-def row(attacker: str, eer: float, **more: Any) -> Row:
-    status = more.pop("status", "official")
-    return Row(
-        attacker, attacker, status, averages={"test": Estimate(eer, **more.pop("ends", {}))}, **more
-    )
-
-
-def test_published_values_stand_where_their_eer_would() -> None:
-    rows = (
-        row("a", 16.0, rank=1, tier=1, ends={"low": 11.0, "high": 19.0}),
-        row("b", 20.0, rank=2, tier=2, ends={"reason": "3 speakers are too few"}),
-        row("late", 14.0, status="late"),
-        row("false", 12.0, status="refuted"),
-    )
-    references = (
-        Reference("baseline", "test", 18.0, "plan"),
-        Reference("baseline", "dev", 17.0, "plan"),
-        Reference("weak", "test", 29.0, "plan"),
-        Reference("dev only", "dev", 1.0, "plan"),
-    )
-    view = BoardView.of(Board("B3", "", "test", rows, references))
-    names = [line.row.attacker if line.row else line.published[0].label for line in view.lines]
-    assert names == ["a", "baseline", "b", "weak", "dev only", "late"]
-    assert [one.attacker for one in view.apart] == ["false"]
-    assert view.splits == ("test", "dev")
-    assert {split: one.percent for split, one in view.lines[1].eers.items()} == {
-        "test": 18.0,
-        "dev": 17.0,
-    }
-    # From 11 to 29: multiples of 5 are 10 to 30, six units a point.
-    assert view.scale == (10, 30)
-    first, second = view.lines[0].bar, view.lines[2].bar
-    assert first is not None
-    assert second is not None
-    assert (first.low, first.point, first.high) == (6, 36, 54)
-    assert (second.low, second.point, second.high) == (None, BAR // 2, None)
-    assert view.notes == ("3 speakers are too few",)
-    assert [line.note for line in view.lines] == [None, None, 1, None, None, None]
-    assert [line.new_tier for line in view.lines] == [True, False, True, False, False, False]
-
-
-def test_a_shade_says_how_far_from_guessing() -> None:
-    made = page(2, ("B3", "B4")).ranking
-    assert made is not None
-    boards = (
-        Board("B3", "", "test", (row("weak", 50.0), row("strong", 0.0), row("odd", 61.0))),
-        Board(
-            "B4",
-            "",
-            "test",
-            (
-                row("strong", 25.0),
-                row("strong", 30.0, counted=False),
-                row("false", 1.0, status="refuted"),
-            ),
-        ),
-    )
-    heat = Heat.of(dataclasses.replace(made, boards=boards))
-    assert heat == Heat(
-        ("B3", "B4"),
-        {
-            "strong": {"B3": (0.0, 10), "B4": (25.0, 5)},
-            "weak": {"B3": (50.0, 0)},
-            "odd": {"B3": (61.0, 0)},
-        },
-    )
-    assert list(heat.cells) == ["strong", "weak", "odd"]
-
-
-def rates(name: str, curve: tuple[tuple[float, float], ...], percent: float) -> ListRate:
-    return ListRate(name, "test", "f", percent, 1, 1, 1, 1, "scores", "0", det=curve)
-
-
-def test_curves_lie_on_probit_axes() -> None:
-    rows = (
-        # Normal distributions give a straight line, of which two points are enough.
-        row("straight", 20.0, rates=(rates("f", det(20.0), 20.0),)),
-        row("refuted", 1.0, status="refuted", rates=(rates("f", det(1.0), 1.0),)),
-        # 0 and 1 lie at infinity.
-        row("point", 20.0, rates=(rates("f", ((1.0, 0.0), (0.2, 0.2), (0.0, 1.0)), 20.0),)),
-        row("none", 20.0),
-    )
-    chart = Chart.of(Board("B3", "", "test", rows))
-    assert chart is not None
-    assert chart.names == ("straight", "point")
-    (panel,) = chart.panels
-    # Probits: of 1 % -2.3263, of 20 % -0.8416, of 50 % 0, of 90 % 1.2816.
-    assert panel.ticks[0] == ("1", 0)
-    assert panel.ticks[-1] == ("90", 1000)
-    across = round(1000 * (2.3263 - 0.8416) / (2.3263 + 1.2816))
-    assert dict(panel.ticks)["20"] == across
-    assert panel.lines[1] == ((f"{across},{1000 - across}"),)
-    (line,) = panel.lines[0]
-    ends = [tuple(map(int, point.split(","))) for point in line.split()]
-    assert len(ends) == 2
-    # The line has slope -1 and so the same sum of probits everywhere: twice that of the EER.
-    assert [x + 1000 - y for x, y in ends] == pytest.approx([2 * across] * 2, abs=2)
-
-
-def test_thinning_keeps_what_can_be_seen() -> None:
-    corner = [(0.0, 0.0), (50.0, 1.0), (100.0, 0.0), (100.0, 50.0), (100.0, 100.0)]
-    assert thinned(corner) == [(0.0, 0.0), (100.0, 0.0), (100.0, 100.0)]
-    bump = [(0.0, 0.0), (50.0, 3.0), (100.0, 0.0)]
-    assert thinned(bump) == bump
-    assert thinned([]) == []
-    assert thinned(bump[:1]) == bump[:1]
-    assert thinned([(5.0, 5.0)] * 4) == [(5.0, 5.0)] * 2
 
 
 def luminance(colour: tuple[float, float, float]) -> float:

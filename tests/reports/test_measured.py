@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 from harness.errors import DataError
-from harness.metrics.bootstrap import eer_intervals
+from harness.metrics.bootstrap import LOW_NOTE, eer_intervals
 from harness.metrics.draws import Pairs
 from harness.metrics.resampling import Sampling
 from harness.protocols.protocol import Published
+from harness.ranking.model import Estimate
 from harness.reports.measured import (
     cautions,
     intervals_table,
@@ -119,11 +120,14 @@ def test_published_value_and_its_source() -> None:
 
 def test_table_of_intervals(rows: tuple) -> None:
     table = intervals_table(rows)
+    assert table["eer_percent"].tolist() == [25.0, 37.5, 12.5]
+    assert table["deviation"][1:].isna().all()
     assert table.iloc[0].to_dict() == {
         "system": "B4",
         "attacker": "ecapa",
         "scenario": "semi-informed",
         "split": "test",
+        "list": "mean",
         "seeds": 2,
         "eer_percent": 25.0,
         "deviation": 17.678,
@@ -150,6 +154,10 @@ def test_cautions(rows: tuple) -> None:
     one = measured([by_hand(1, "f", 1)], [by_hand(1, "m", 1)])
     (row,) = result_rows(protocol(), [one], SAMPLING, FILE)
     assert cautions([row])[0].startswith("Each attacker was trained once")
+    low = replace(row, mean=Estimate(9.9, 5.0, 15.0))
+    assert LOW_NOTE in cautions([row, low])
+    for other in (Estimate(10.0, 5.0, 15.0), Estimate(9.9, reason="few")):
+        assert LOW_NOTE not in cautions([replace(row, mean=other)])
 
 
 def test_scored_list() -> None:

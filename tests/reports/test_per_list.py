@@ -31,17 +31,18 @@ def separated(trials: list) -> list:
 def test_values_of_separated_scores() -> None:
     row = measures_table([measured(separated(TRIALS))]).iloc[0]
     assert (row["n_target"], row["n_nontarget"]) == (25, 100)
-    assert row["eer"] == 0.0
-    assert row["min-cllr"] == 0.0
+    assert row["eer_fraction"] == 0.0
+    assert row["min-cllr_bit"] == 0.0
     # 1 / log 4 bit, and log10 of 26 * 100 / 25 (Nautsch et al., 2020).
-    assert row["zebra-population"] == pytest.approx(1 / np.log(4), abs=1e-6)
-    assert row["zebra-individual"] == pytest.approx(np.log10(104), abs=1e-6)
+    assert row["zebra-population_bit"] == pytest.approx(1 / np.log(4), abs=1e-6)
+    assert row["zebra-individual_log10"] == pytest.approx(np.log10(104), abs=1e-6)
     assert row["sha256"] == "ab" * 32
 
 
-def test_what_needs_likelihood_ratios_is_left_out_and_said_so() -> None:
+def test_what_needs_likelihood_ratios_is_in_the_table_alone_and_said_so() -> None:
     table = measures_table([measured(separated(TRIALS))])
-    assert not {"cllr", "dcf"} & set(table.columns)
+    assert {"cllr_bit", "dcf_cost", "min-dcf_cost"} <= set(table.columns)
+    assert "actual Cllr" not in measure_rows(table)[0].values
     assert "actual Cllr" in LEFT_OUT
     assert "actual detection cost" in LEFT_OUT
     assert "min Cllr" not in LEFT_OUT
@@ -49,7 +50,7 @@ def test_what_needs_likelihood_ratios_is_left_out_and_said_so() -> None:
 
 def test_too_few_targets_leave_a_cell_empty() -> None:
     table = measures_table([measured(separated(FEW)), measured(separated(TRIALS))])
-    assert table["linkability"].isna().tolist() == [True, False]
+    assert table["linkability_fraction"].isna().tolist() == [True, False]
     few, enough = measure_rows(table)
     assert "linkability D_sys" not in few.values
     assert "linkability D_sys" not in few.cautions
@@ -119,4 +120,4 @@ def test_numbers_are_read_back_as_they_are() -> None:
     table = measures_table([measured([drawn(1, "f", 1.0)])])
     text = table.to_csv(index=False)
     again = pd.read_csv(io.StringIO(text))
-    assert again["eer"].tolist() == table["eer"].tolist()
+    assert again["eer_fraction"].tolist() == table["eer_fraction"].tolist()

@@ -86,3 +86,21 @@ def test_nothing_to_rank() -> None:
     only = own_ranking(protocol(), [attack("orig", "a", 1.0, "original")], "test", SAMPLING)
     assert only.boards == ()
     assert only.two_sided is None
+
+
+def test_noise_of_training_is_counted_in_tiers() -> None:
+    # Two trainings of each: where they differ, one draw of Student's t in several undoes the rank.
+    # Distances of means, in deviations; higher is the lower EER.
+    edition = protocol()
+    steady = {"a": (2.0, 2.0), "b": (0.5, 0.5)}
+    unsteady = {"a": (3.0, 1.0), "b": (0.5, 0.6)}
+    for distances, tiers in ((steady, [1, 2]), (unsteady, [1, 1])):
+        attacks = [
+            measured(*([drawn(1, g, d), drawn(1, g, e)] for g in "fm"), attacker=name)
+            for name, (d, e) in distances.items()
+        ]
+        lists = tuple(one[0].scored.listed for one in attacks[0].lists)
+        (board,) = own_ranking(replace(edition, lists=lists), attacks, "test", SAMPLING).boards
+        assert [(row.attacker, row.tier) for row in board.rows] == list(
+            zip("ab", tiers, strict=True)
+        )

@@ -287,6 +287,15 @@ def test_a_copy_in_another_submission() -> None:
     assert theirs.message.endswith("as 'A1' tiny_dev_trials_f of 'ours'")
 
 
+def test_a_copy_in_an_archive_whose_name_is_not_utf8() -> None:
+    # As Python gives the file names b"caf\xe9.zip" and b"A\xff".
+    name, system = "caf\udce9.zip", "A\udcff"
+    ours, theirs = shared([("ours", result("A1", SCORES)), (name, result(system, SCORES))])
+    assert ours.message.endswith(r"as 'A\\xff' tiny_dev_trials_f of 'caf\\xe9.zip'")
+    assert theirs.submission == name
+    assert theirs.message.startswith(r"'A\\xff' tiny_dev_trials_f has")
+
+
 @pytest.mark.parametrize("change", [lambda x: 3 * x - 1, np.arctan, lambda x: x.round(5)])
 def test_a_copy_that_was_rescaled(change: Callable[[np.ndarray], np.ndarray]) -> None:
     checks = shared([("ours", result("A1", SCORES)), ("theirs", result("A1", change(SCORES)))])

@@ -13,6 +13,7 @@ from pathlib import Path
 from harness.errors import ConfigError, DataError
 from harness.protocols.conditions import AnonymizerRanking, Measure, exact
 from harness.protocols.typed import did_you_mean
+from harness.ranking.names import folded
 
 COLUMNS = ("team", "system", "measure", "dataset", "split", "gender", "value")
 TABLE = (
@@ -20,7 +21,7 @@ TABLE = (
     f"columns {', '.join(COLUMNS)} in any order. Measures, data sets and splits are those of the "
     "edition; gender is f or m, or empty where a value is of all speakers together. Values are in "
     "the unit of the measure: error rates and recall in percent (12.9, not 0.129). An empty value "
-    "or n/a is a missing one. Rows of the system `orig` are of original speech, and need no team. "
+    "or n/a is a missing one. Rows of the system `orig` are of original speech, and have no team. "
     "Several tables are read as one."
 )
 
@@ -48,8 +49,8 @@ class Measured:
 def read_tables(paths: Sequence[Path], edition: AnonymizerRanking) -> tuple[Measured, ...]:
     """The systems of some tables, see `TABLE`; in any order of rows and tables the same.
 
-    Teams, and a team's systems, that differ in case or white space alone are one, spelt as the one
-    that sorts first. Raises ConfigError for a file that cannot be read, DataError for a row that
+    Teams, and a team's systems, that `folded` holds to be one are one, spelt as the one that sorts
+    first. Raises ConfigError for a file that cannot be read, DataError for a row that
     is not understood, a value out of range, fractions for percent, and a value that stands twice.
     """
     places: dict[tuple[str, str, Place], str] = {}
@@ -61,7 +62,7 @@ def read_tables(paths: Sequence[Path], edition: AnonymizerRanking) -> tuple[Meas
         for where, row in _rows(path):
             team, system = _names(row, edition, where)
             place = _place(row, edition, where)
-            key = (team.casefold(), system.casefold())
+            key = (folded(team), folded(system))
             if (*key, place) in places:
                 raise DataError(
                     "a value that stands twice",
@@ -149,7 +150,13 @@ def _check_header(header: Sequence[str], where: str) -> None:
 
 def _names(row: dict[str, str], edition: AnonymizerRanking, where: str) -> tuple[str, str]:
     team, system = row["team"], row["system"]
-    if system.casefold() == edition.original.casefold():
+    if folded(system) == folded(edition.original):
+        if team:
+            raise DataError(
+                f"{edition.original} is original speech, and no team's system",
+                where=where,
+                fix="leave the team empty, or name the system otherwise",
+            )
         return "", edition.original
     for name, text in (("team", team), ("system", system)):
         if not text or len(text) > LONGEST_NAME:

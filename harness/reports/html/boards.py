@@ -6,10 +6,11 @@ Positions are in units of a bar's length; rates are in percent.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.ranking.model import APART, Board, Estimate, Evidence, Ranking, Reference, Row
+from harness.ranking.model import APART, Board, Estimate, Evidence, Ranking, Row
 
 BAR = 120
 # Shades of the heat map, from an EER of 50 % or more, where an attacker guesses, to one of 0.
@@ -28,37 +29,52 @@ class Bar:
 
 @dataclass(frozen=True)
 class Line:
-    """One row of a board: an attacker's, or a published one. eers: by split.
+    """One row of a board. of: the archive, where the attacker has several on this board.
 
-    new_tier: whether a tier begins here. note: number of the reason why there is no interval.
+    reasons: those of the row; of a late one, when it came. new_tier: whether a tier begins here.
+    note: number of the reason why there is no interval.
     """
 
-    row: Row | None
-    published: tuple[Reference, ...]
-    eers: dict[str, Estimate]
+    row: Row
+    of: str | None
+    reasons: tuple[str, ...]
     bar: Bar | None
     new_tier: bool = False
     note: int | None = None
 
 
 @dataclass(frozen=True)
+class Published:
+    """Published EERs of one label, by split. sources: where they are printed."""
+
+    label: str
+    eers: dict[str, Estimate]
+    sources: tuple[str, ...]
+    bar: Bar | None
+
+
+@dataclass(frozen=True)
 class BoardView:
     """A board, with lines in the order shown. splits: the one that ranks first.
 
-    scale: ends of the bars, percent. notes: reasons for absent intervals, numbered from 1.
-    apart: rows that are never ranked.
+    scale: ends of the bars, percent. published: EERs that stand below all lines. apart: lines that
+    are never ranked. notes: reasons for absent intervals, numbered from 1. strongest: the row of
+    the lowest EER. n_ranked: attackers that have a rank.
     """
 
     board: Board
     splits: tuple[str, ...]
     scale: tuple[int, int]
     lines: tuple[Line, ...]
-    apart: tuple[Row, ...]
+    published: tuple[Published, ...]
+    apart: tuple[Line, ...]
     notes: tuple[str, ...]
+    strongest: Row | None
+    n_ranked: int
 
     @staticmethod
-    def of(board: Board) -> BoardView:
-        """Published values stand among the ranked rows, where their EER would."""
+    def of(board: Board, evidence: Iterable[Evidence] = ()) -> BoardView:
+        """evidence: of the entries, which says in full what is said briefly in a row."""
         standing = [row for row in board.rows if row.status not in APART]
         splits = dict.fromkeys([board.split])
         splits |= dict.fromkeys(split for row in standing for split in row.averages or {})
@@ -69,34 +85,50 @@ class BoardView:
             [one.percent for one in board.references if one.split == board.split],
         )
         notes = tuple(dict.fromkeys(one.reason for one in shown if one and one.reason))
+        several = with_several(board)
+        late = {
+            (one.name, check.message)
+            for one in evidence
+            for check in one.checks
+            if check.code == "late"
+        }
+
+        def line(row: Row, eer: Estimate | None = None, new_tier: bool = False) -> Line:
+            return Line(
+                row,
+                row.entry if row.attacker in several else None,
+                tuple(_brief(one) if (row.entry, one) in late else one for one in row.reasons),
+                _bar(eer, scale) if eer else None,
+                new_tier,
+                notes.index(eer.reason) + 1 if eer and eer.reason else None,
+            )
+
         lines, tier = [], None
         for row, eer in zip(standing, shown, strict=True):
-            new_tier = row.tier is not None and row.tier != tier
+            lines.append(line(row, eer, row.tier is not None and row.tier != tier))
             tier = row.tier
-            lines.append(
-                Line(
-                    row,
-                    (),
-                    row.averages or {},
-                    _bar(eer, scale) if eer else None,
-                    new_tier,
-                    notes.index(eer.reason) + 1 if eer and eer.reason else None,
-                )
-            )
-        for label in dict.fromkeys(one.label for one in board.references):
-            published = tuple(one for one in board.references if one.label == label)
-            eers = {one.split: Estimate(one.percent) for one in published}
-            eer = eers.get(board.split)
-            line = Line(None, published, eers, _bar(eer, scale) if eer else None)
-            lines.insert(_place(lines, board.split, eer), line)
+        lowest = [
+            row
+            for row, eer in zip(standing, shown, strict=True)
+            if eer and board.strongest and eer.percent == board.strongest.percent
+        ]
         return BoardView(
             board,
             tuple(splits),
             scale,
             tuple(lines),
-            tuple(row for row in board.rows if row.status in APART),
+            tuple(_published(board, scale)),
+            tuple(line(row) for row in board.rows if row.status in APART),
             notes,
+            next((row for row in lowest if row.attacker == board.strongest_of), None),
+            len({row.attacker for row in board.rows if row.rank is not None}),
         )
+
+
+def with_several(board: Board) -> frozenset[str]:
+    """Attackers with several entries on a board: their name alone does not tell these apart."""
+    entries = Counter(row.attacker for row in board.rows)
+    return frozenset(name for name, count in entries.items() if count > 1)
 
 
 @dataclass(frozen=True)
@@ -155,6 +187,11 @@ def entries_of(ranking: Ranking) -> tuple[Entry, ...]:
     )
 
 
+def _brief(late: str) -> str:
+    """When a late entry came; the message goes on with the deadline."""
+    return f"{late.partition(';')[0]}, after the deadline"
+
+
 def _shade(percent: float) -> int:
     return round(SHADES * (1 - min(max(percent, 0.0), GUESSING) / GUESSING))
 
@@ -178,13 +215,10 @@ def _bar(eer: Estimate, scale: tuple[int, int]) -> Bar:
     return Bar(at(eer.percent) or 0, at(eer.low), at(eer.high))
 
 
-def _place(lines: Sequence[Line], split: str, eer: Estimate | None) -> int:
-    """Before the first ranked row of a higher EER, else behind the last ranked one."""
-    place = 0
-    for number, line in enumerate(lines, start=1):
-        if line.row and line.row.rank is None:
-            continue
-        if eer and split in line.eers and line.eers[split].percent > eer.percent:
-            return number - 1
-        place = number
-    return place
+def _published(board: Board, scale: tuple[int, int]) -> Iterable[Published]:
+    for label in dict.fromkeys(one.label for one in board.references):
+        of_label = [one for one in board.references if one.label == label]
+        eers = {one.split: Estimate(one.percent) for one in of_label}
+        eer = eers.get(board.split)
+        sources = tuple(dict.fromkeys(one.source for one in of_label))
+        yield Published(label, eers, sources, _bar(eer, scale) if eer else None)

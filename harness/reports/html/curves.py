@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from harness.ranking.model import APART, Board, Row
+from harness.reports.html.boards import with_several
 
 SIDE = 1000
 # Twice the width of what the eye tells apart, in units, where the square is as wide as a column.
@@ -19,7 +20,8 @@ TOLERANCE = 2.0
 DRAWN = 10
 # Their numbers have no common factor: forty curves differ in one or the other.
 COLOURS, DASHES = 8, 5
-TICKS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9)
+# As those of `harness.reports.figures`, so that curves can be held beside its pictures.
+TICKS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)
 
 Point = tuple[float, float]
 _probit = NormalDist().inv_cdf
@@ -41,7 +43,8 @@ class Panel:
 
 @dataclass(frozen=True)
 class Chart:
-    """One system, a panel for each list of the split that ranks. names: of the attackers."""
+    """One system, a panel for each list of the split that ranks. names: of the attackers,
+    with the archive where one has several."""
 
     system: str
     names: tuple[str, ...]
@@ -59,14 +62,15 @@ class Chart:
         if not rows:
             return None
         ranking = [rate for row in rows for rate in row.rates if rate.split == board.split]
-        lowest = min(rate.percent for rate in ranking) / 100
-        # The squares begin well below the lowest EER, at a tick.
-        first = max(i for i, tick in enumerate(TICKS[:3]) if i == 0 or 4 * tick < lowest)
         lists = dict.fromkeys(rate.list for rate in ranking)
+        several = with_several(board)
         return Chart(
             system=board.system,
-            names=tuple(row.attacker for row in rows),
-            panels=tuple(_panel(name, rows, TICKS[first:]) for name in lists),
+            names=tuple(
+                f"{row.attacker} ({row.entry})" if row.attacker in several else row.attacker
+                for row in rows
+            ),
+            panels=tuple(_panel(name, rows) for name in lists),
         )
 
     def data(self, shown: Callable[[str], str]) -> dict[str, object]:
@@ -83,9 +87,9 @@ def series(place: int) -> str:
     return f"s{place % COLOURS} d{place % DASHES}"
 
 
-def _panel(name: str, rows: Sequence[Row], ticks: Sequence[float]) -> Panel:
+def _panel(name: str, rows: Sequence[Row]) -> Panel:
     rates = [[rate for rate in row.rates if rate.list == name] for row in rows]
-    low, high = _probit(ticks[0]), _probit(ticks[-1])
+    low, high = _probit(TICKS[0]), _probit(TICKS[-1])
 
     def unit(fraction: float) -> float:
         return SIDE * (_probit(fraction) - low) / (high - low)
@@ -98,7 +102,7 @@ def _panel(name: str, rows: Sequence[Row], ticks: Sequence[float]) -> Panel:
 
     return Panel(
         list=name,
-        ticks=tuple((f"{100 * tick:g}", round(unit(tick))) for tick in ticks),
+        ticks=tuple((f"{100 * tick:g}", round(unit(tick))) for tick in TICKS),
         lines=tuple(tuple(line(rate.det) for rate in of_row if rate.det) for of_row in rates),
         percents=tuple(
             f"{sum(rate.percent for rate in of_row) / len(of_row):.2f}" if of_row else "no EER"

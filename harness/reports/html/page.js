@@ -64,6 +64,8 @@
     const apply = () => {
       const { attacker, system, status } = filter.elements;
       const wanted = attacker.value.trim().toLowerCase();
+      const narrowed = wanted !== "" || status.value !== "";
+      const filled = new Set();
       let shown = 0;
       for (const one of rows) {
         const fits = one.attacker.includes(wanted)
@@ -71,9 +73,11 @@
           && (!status.value || one.row.dataset.status === status.value);
         one.row.hidden = !fits;
         shown += fits;
+        if (fits) filled.add(one.system);
       }
       for (const board of all(".board")) {
-        board.hidden = Boolean(system.value) && board.dataset.system !== system.value;
+        const name = board.dataset.system;
+        board.hidden = narrowed ? !filled.has(name) : system.value !== "" && name !== system.value;
       }
       for (const { entry, text } of entries) entry.hidden = !text.includes(wanted);
       filter.querySelector("output").textContent = `${shown} of ${rows.length} rows`;

@@ -20,13 +20,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness.reports.html.boards import BoardView, Heat, entries_of
 from harness.reports.html.curves import DRAWN, Chart, series
-from harness.reports.page import Page, Results
+from harness.reports.page import MeasureRow, Page, Results
 from harness.submissions.shown import printable
 
 HERE = Path(__file__).resolve().parent
 # Characters of a stranger's text, and of any: messages are shorter, and what is longer was made to
 # be in the way.
 BRIEF, LONGEST = 600, 6000
+# The group of a picture of what the page has as a table.
+HEAT_MAP = "heat map"
 Named = TypeVar("Named", str, tuple[str, str])
 
 
@@ -41,6 +43,8 @@ def render(page: Page, folder: str | None = None) -> str:
     boards = ranking.boards if ranking else ()
     entries = entries_of(ranking) if ranking else ()
     charts = [chart for chart in map(Chart.of, boards) if chart]
+    heat = Heat.of(ranking) if ranking else None
+    views = [BoardView.of(board, ranking.evidence) for board in boards] if ranking else []
     style = _text("page.css")
     script = _text("page.js")
     environment = Environment(
@@ -51,6 +55,7 @@ def render(page: Page, folder: str | None = None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.tests["table"] = lambda path: path.endswith(".csv")
     environment.filters["brief"] = brief
     environment.filters["series"] = series
     environment.filters["percent"] = "{:.2f}".format
@@ -68,8 +73,13 @@ def render(page: Page, folder: str | None = None) -> str:
         style_hash=_hash(style),
         script=script,
         script_hash=_hash(script),
-        boards=[BoardView.of(board) for board in boards],
-        heat=Heat.of(ranking) if ranking else None,
+        boards=views,
+        views={view.board.system: view for view in views},
+        heat=heat,
+        # The table shows the same.
+        figures=[one for one in results.figures if not (heat and one.group == HEAT_MAP)],
+        heat_maps=[one for one in results.figures if one.group == HEAT_MAP],
+        measured=_by_training(results.measures),
         entries=entries,
         anchors={entry.name: entry.anchor for entry in entries},
         charts=charts,
@@ -110,6 +120,17 @@ def _hash(text: str) -> str:
 def _union(of_rows: Iterable[Iterable[Named]]) -> list[Named]:
     """What any row has, in the order of the first that has it."""
     return list(dict.fromkeys(one for row in of_rows for one in row))
+
+
+def _by_training(
+    measures: Iterable[MeasureRow],
+) -> dict[tuple[str, str, str], dict[int, list[MeasureRow]]]:
+    """The lists of each system, attacker and scenario, by seed."""
+    found: dict[tuple[str, str, str], dict[int, list[MeasureRow]]] = {}
+    for row in measures:
+        place = (row.system, row.attacker, row.scenario)
+        found.setdefault(place, {}).setdefault(row.seed, []).append(row)
+    return found
 
 
 def _link(file: str, folder: str | None) -> str | None:

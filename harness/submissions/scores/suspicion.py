@@ -170,8 +170,10 @@ class _Place:
 
     def named(self, besides: str) -> str:
         """For people; a submission is named where it is another."""
-        name = f"{quote(self.result.system.encode())} {self.result.list}"
-        owner = quote(self.submission.encode())
+        # Of a name that is not UTF-8, Python holds the bytes as surrogates.
+        system = quote(self.result.system.encode(errors="surrogateescape"))
+        owner = quote(self.submission.encode(errors="surrogateescape"))
+        name = f"{system} {self.result.list}"
         return name if self.submission == besides else f"{name} of {owner}"
 
 
