@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path, PurePath
 
 from harness.errors import ConfigError
+from harness.protocols.texts import read_text
 from harness.protocols.typed import did_you_mean, shown
 from harness.ranking.names import folded
 from harness.submissions.contents.rules import parse_time
@@ -38,7 +39,7 @@ def read_register(path: Path, submissions: Collection[str]) -> dict[str, Registe
 
     Raises ConfigError, naming the line, for what is malformed, stands twice, or is none of these.
     """
-    lines = csv.reader(io.StringIO(_text(path)), strict=True)
+    lines = csv.reader(io.StringIO(read_text(path, "a CSV file")), strict=True)
     registered: dict[str, Registered] = {}
     try:
         header = _header(next(lines, []), f"{path}:1")
@@ -106,17 +107,6 @@ def _spellings(names: Iterable[str]) -> dict[str, str]:
         key = folded(name)
         spellings[key] = min(spellings.get(key, name), name)
     return spellings
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ConfigError(
-            f"cannot be read ({error.strerror})", where=path, fix="name a CSV file"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError("not UTF-8", where=path, fix="save it as UTF-8") from error
 
 
 def _header(names: list[str], where: str) -> list[str]:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from harness.errors import ConfigError, DataError
+from harness.errors import DataError
 from harness.protocols.conditions import AnonymizerRanking, Measure, exact
+from harness.protocols.texts import read_text
 from harness.protocols.typed import did_you_mean
 from harness.ranking.names import folded
 
@@ -25,8 +26,6 @@ TABLE = (
     "Several tables are read as one."
 )
 
-# A hundred systems with all values of an edition take some 100 kB.
-MOST_BYTES = 16 << 20
 MOST_SYSTEMS = 1000
 LONGEST_NAME = 200
 SHOWN = 60
@@ -87,7 +86,7 @@ def read_tables(paths: Sequence[Path], edition: AnonymizerRanking) -> tuple[Meas
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """Each row with its place, `file:line`; rows without any content are passed over."""
-    reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
+    reader = csv.reader(io.StringIO(read_text(path, "a table in CSV"), newline=""), strict=True)
     header: list[str] = []
     try:
         for cells in reader:
@@ -112,25 +111,6 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
         ) from error
     if not header:
         raise DataError("an empty table", where=path, fix=f"write {','.join(COLUMNS)} first")
-
-
-def _text(path: Path) -> str:
-    if not path.is_file():
-        raise ConfigError("no such file", where=path, fix="name a table in CSV")
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise ConfigError(
-                f"more than {MOST_BYTES:,} bytes", where=path, fix="name a table of values alone"
-            )
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise ConfigError(
-            f"cannot be read ({error.strerror})", where=path, fix="name a file that can be read"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError("not UTF-8", where=path, fix="save it as UTF-8") from error
 
 
 def _check_header(header: Sequence[str], where: str) -> None:

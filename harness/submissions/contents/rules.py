@@ -12,6 +12,7 @@ from pathlib import Path
 
 from harness.errors import ConfigError, SubmissionError
 from harness.protocols.protocol import Protocol
+from harness.protocols.texts import read_text
 from harness.protocols.typed import did_you_mean, shown
 from harness.submissions.contents.description import (
     FILE_NAME,
@@ -48,14 +49,7 @@ def read_resources(path: Path) -> frozenset[str]:
 
     Raises ConfigError when the file cannot be read as text, or names nothing.
     """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise ConfigError(
-            f"cannot be read ({error.strerror})", where=path, fix="name a file of text"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError("not UTF-8", where=path, fix="save it as UTF-8") from error
+    lines = read_text(path, "a file of text").splitlines()
     names = {line.partition("#")[0].strip() for line in lines} - {""}
     if not names:
         raise ConfigError("no name in it", where=path, fix="write one name a line")
