@@ -215,8 +215,8 @@ def _with_strongest(board: Board, strongest: Interval | None) -> Board:
     rows = verified(board)
     if not rows:
         return board
-    lowest = min(rows, key=lambda row: (percent_of(row, board.split), row.attacker))
-    percent = percent_of(lowest, board.split)
+    percent = min(percent_of(row, board.split) for row in rows)
+    lowest = sorted({row.attacker for row in rows if percent_of(row, board.split) == percent})
     estimate = (
         Estimate(percent, reason=NO_SPEAKERS)
         if strongest is None
@@ -229,7 +229,7 @@ def _with_strongest(board: Board, strongest: Interval | None) -> Board:
     return replace(
         board,
         strongest=estimate,
-        strongest_of=lowest.attacker,
+        strongest_of=", ".join(lowest),
         notes=tuple(note for note, is_of_this_board in told if is_of_this_board),
     )
 

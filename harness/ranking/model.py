@@ -93,7 +93,7 @@ class Board:
     """The attackers of one system as shown: ranked ones by rank, then others, then those apart.
 
     split: the one that ranks. strongest: the lowest EER of all verified rows, with the interval of
-    a minimum; strongest_of: whose it is.
+    a minimum; strongest_of: whose it is, all of them where they tie.
     """
 
     system: str

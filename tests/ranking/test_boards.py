@@ -227,6 +227,7 @@ def test_equal_means_are_tied_whatever_float32_left_of_them() -> None:
 
     made = board(equal("a", 10, 20), equal("b", 15, 15), equal("c", 20, 10), equal("d", 15, 16))
     assert places(made) == [("a", 1, None), ("b", 1, None), ("c", 1, None), ("d", 4, None)]
+    assert made.strongest_of == "a, b, c"
     assert [row.averages["test"].percent for row in made.rows if row.averages][:3] == [15.625] * 3
 
 

@@ -63,10 +63,10 @@ def test_published_values_stand_below_all_others() -> None:
     assert [line.note for line in view.lines] == [None, 1, None]
     assert [line.new_tier for line in view.lines] == [True, True, False]
     assert view.strongest is rows[2]
-    # Of equal ones that whose name the board gives.
+    # Of equal ones the first, as they stand.
     equal = (row("a", 14.0), row("late", 14.0, status="late"))
     view_of_equal = BoardView.of(dataclasses.replace(board, rows=equal))
-    assert view_of_equal.strongest is equal[1]
+    assert view_of_equal.strongest is equal[0]
     assert view.n_ranked == 2
 
 

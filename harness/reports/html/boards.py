@@ -120,7 +120,7 @@ class BoardView:
             tuple(_published(board, scale)),
             tuple(line(row) for row in board.rows if row.status in APART),
             notes,
-            next((row for row in lowest if row.attacker == board.strongest_of), None),
+            lowest[0] if lowest else None,
             len({row.attacker for row in board.rows if row.rank is not None}),
         )
 
