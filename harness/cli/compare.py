@@ -1,10 +1,11 @@
 """`harness compare A B`: what differs between two attackers, and is it more than chance?
 
-`--json` writes one object: `first` and `second` (`name`, `benchmark`, `system`, `attacker`,
-`seeds`); `inputs`, those that differ (`kind`, `name`, `first`, `second`), and `remarks`; `rows` by
-scenario and split, with `first` and `second` (`mean`, `deviation`, `trainings`), `difference`,
-`low` and `high` in percent, `p`, `finding` (`more`, `more, seeds aside`, `not more`, `cannot tell`
-or `identical`) and `sentence`; and `method`.
+`--json` writes one object: `format` (1) and `harness`, the version that wrote it; `first` and
+`second` (`name`, `benchmark`, `system`, `attacker`, `seeds`); `inputs`, those that differ (`kind`,
+`name`, `first`, `second`), and `remarks`; `rows`, each of a `scenario` and `split`, with `first`
+and `second` (`mean`, `deviation`, `trainings`), `difference`, `low` and `high` in percent, `p`,
+`finding` (`more`, `more, seeds aside`, `not more`, `cannot tell` or `identical`) and `sentence`;
+and `method` (`draws`, `level`, `unit`, `seed`).
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.submissions.shown import printable
+
 if TYPE_CHECKING:
     from harness.corpora.importing import Recording
 
@@ -59,6 +61,60 @@ def _register_import(commands: argparse._SubParsersAction[Any]) -> None:
             "--segment-seconds", type=float, metavar="S", help="cut utterances into about S seconds"
         )
         _add_workers(source)
+
+    anonymized = sources.add_parser(
+        "anonymized", help="a system's speech that others anonymized, for all sets of a benchmark"
+    )
+    anonymized.add_argument(
+        "path", type=Path, metavar="PATH", help="folder of <set><suffix>/wav/..., or of data/ there"
+    )
+    anonymized.add_argument("--system", type=_system, required=True, help="e.g. T10-2")
+    anonymized.add_argument("--benchmark", metavar="NAME", help="default: that of params.yaml")
+    anonymized.add_argument(
+        "--suffix", metavar="TEXT", help="what follows the sets' names (default: the only one)"
+    )
+    anonymized.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        type=_mapping,
+        metavar="FOLDER=SET",
+        help="take a folder of another name for a set",
+    )
+    anonymized.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        type=_acceptable,
+        metavar="CODE",
+        help="import in spite of these problems, named by the first word of their line",
+    )
+    anonymized.add_argument("--check", action="store_true", help="look only, import nothing")
+    anonymized.set_defaults(handler=_import_anonymized)
+    _add_workers(anonymized)
+
+
+def _system(text: str) -> str:
+    from harness.runtime.parameters import NAME, ORIGINAL
+
+    if not NAME.fullmatch(text) or text == ORIGINAL:
+        raise argparse.ArgumentTypeError(f"{text!r} cannot be the name of an imported system")
+    return text
+
+
+def _acceptable(text: str) -> str:
+    from harness.corpora.anonymized_check import ACCEPTABLE
+
+    if text not in ACCEPTABLE:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of: {', '.join(ACCEPTABLE)}")
+    return text
+
+
+def _mapping(text: str) -> tuple[str, str]:
+    folder, equals, name = text.rpartition("=")
+    if not (folder and equals and name):
+        raise argparse.ArgumentTypeError(f"{text!r} is not FOLDER=SET")
+    return folder, name
 
 
 def _add_workers(parser: argparse.ArgumentParser) -> None:
@@ -114,6 +170,48 @@ def _import(arguments: argparse.Namespace, recordings: list[Recording]) -> int:
     for note, count in manifest[NOTE].value_counts().sort_index().items():
         if note:
             print(f"  {count} utterances: {note}")
+    return 0
+
+
+def _import_anonymized(arguments: argparse.Namespace) -> int:
+    from harness.corpora.anonymized_check import examine
+    from harness.corpora.anonymized_store import digest, store
+    from harness.corpora.importing import refuse_filled
+    from harness.corpora.store import Corpus
+    from harness.pipeline.layout import Layout
+    from harness.protocols import protocol
+    from harness.runtime.parameters import load
+    from harness.runtime.pool import Pool
+
+    benchmark = arguments.benchmark or load().benchmark.name
+    layout, system = Layout(benchmark), arguments.system
+    target = layout.imported(system)
+    if not arguments.check:
+        refuse_filled(target)
+    names = [dataset.name for dataset in protocol.load(benchmark).sets]
+    originals = {name: Corpus(layout.corpus / name) for name in names}
+    with Pool(arguments.workers) as pool:
+        found = examine(
+            arguments.path,
+            originals,
+            suffix=arguments.suffix,
+            mapping=dict(arguments.map),
+            pool=pool,
+            on_progress=_show_progress,
+        )
+        refused = [one for one in found.problems if one.code not in arguments.accept]
+        for problem in found.problems:
+            print(f"{'' if problem in refused else 'accepted: '}{printable(str(problem))}")
+        if refused:
+            return 1
+        count = sum(map(len, found.files.values()))
+        if arguments.check:
+            print(f"{printable(str(arguments.path))}: {count} utterances can be imported")
+            return 0
+        store(originals, found.files, found.hashes, target, pool=pool, on_progress=_show_progress)
+    print(f"{target}: {count} utterances in {len(names)} sets; for anonymizers in params.yaml:")
+    entry = f'{{type: imported, folder: {target}, sha256: "{digest(target, names)}"}}'
+    print(f"  {system}: {entry}")
     return 0
 
 

@@ -86,12 +86,12 @@ def measure(trials_file: Path, scores_file: Path, further: bool = False) -> dict
 
 def _measures(of_targets: Any, of_nontargets: Any) -> dict[str, Any]:
     """All measures but those that stand among the estimators."""
-    from harness.metrics.estimators import PHRASES
+    from harness.metrics.estimators import ESTIMATORS
     from harness.metrics.measures import MEASURES
 
     found = {}
     for name, one in MEASURES.items():
-        if one.title in PHRASES.values():
+        if one.function in ESTIMATORS.values():
             continue
         enough = len(of_targets) >= one.fewest_targets
         found[name] = {

@@ -23,6 +23,7 @@ from harness.cli import (
     report,
     rerun,
     stage,
+    systems,
     track,
     verify,
 )
@@ -44,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in (
         *(stage, corpus, verify, rank, report, rerun, pack, eer, cert, track, compare),
-        *(difflock, doctor, conformance, contract),
+        *(difflock, doctor, conformance, contract, systems),
     ):
         module.register(commands)
     return top

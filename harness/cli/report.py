@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from harness.cli.output import tell
-from harness.cli.status import FAILED
-from harness.errors import ConfigError, HarnessError
+from harness.cli.status import FAILED, USAGE_ERROR
+from harness.errors import ConfigError, HarnessError, ResourceError
+
+# What draws a page; the light environment lacks both.
+PACKAGES = ("jinja2", "matplotlib")
+RANKING = "what `harness rank --json` wrote"
 
 
 def register(commands: Any) -> None:
@@ -17,7 +22,8 @@ def register(commands: Any) -> None:
         help="one static HTML page: results, ranking, evidence",
         description="One static HTML page of a benchmark, from the runs that have scores and from "
         "a ranking of submissions. `dvc repro` makes the page of all runs, with its tables and "
-        "pictures as files, in results/BENCHMARK/report.",
+        "pictures as files, in results/BENCHMARK/report. Exit status: 0 written, 1 error, 64 wrong "
+        "usage.",
     )
     command.add_argument(
         "benchmark",
@@ -42,24 +48,45 @@ def register(commands: Any) -> None:
 
 
 def run(parsed: argparse.Namespace) -> int:
+    try:
+        output = _written(parsed)
+    except ConfigError as error:
+        tell(f"harness report: {error}")
+        return USAGE_ERROR
+    except HarnessError as error:
+        tell(f"harness report: {error}")
+        return FAILED
+    print(output)
+    return 0
+
+
+def _written(parsed: argparse.Namespace) -> Path:
+    """Write the page; returns where it is."""
+    _require_packages()
     from harness.pipeline.layout import Layout
     from harness.pipeline.page import page_of
     from harness.reports.html.render import render
     from harness.runtime.files import write_text
 
-    try:
-        if parsed.ranking is not None and not parsed.ranking.exists():
-            raise ConfigError(
-                "no such file", where=parsed.ranking, fix="give what `harness rank --json` wrote"
-            )
-        page = page_of(parsed.benchmark, parsed.ranking)
-    except HarnessError as error:
-        tell(f"harness report: {error}")
-        return FAILED
-    output = parsed.output or Layout(page.benchmark).page
+    ranking: Path | None = parsed.ranking
+    if ranking is not None and not ranking.exists():
+        raise ConfigError("no such file", where=ranking, fix=f"give {RANKING}")
+    if ranking is not None and ranking.is_dir():
+        raise ConfigError("a folder", where=ranking, fix=f"give the file: {RANKING}")
+    page = page_of(parsed.benchmark, ranking)
+    output: Path = parsed.output or Layout(page.benchmark).page
     write_text(output, render(page, _folder(output)))
-    print(output)
-    return 0
+    return output
+
+
+def _require_packages() -> None:
+    absent = [name for name in PACKAGES if find_spec(name) is None]
+    if absent:
+        raise ResourceError(
+            "not installed",
+            where=" and ".join(absent),
+            fix="pip install 'anonymization-harness[pipeline]'",
+        )
 
 
 def _folder(output: Path) -> str | None:

@@ -99,9 +99,10 @@ def compare(
 def retrained(averages: Averages, spreads: Sequence[SeedSpread], seed: int) -> Averages:
     """With the noise of training in each draw, of the attackers whose deviation is known.
 
-    spreads: one per attacker. seed: of the noise; each attacker has its own by its position. A mean
-    of k trainings has 1/√k of the deviation of one, which is itself an estimate: what is added to
-    the draws follows Student's t with k - 1 degrees of freedom. Of two trainings it is wide.
+    spreads: one per attacker. seed: of the noise; each attacker has its own by its position, so
+    that another attacker before it changes that. A mean of k trainings has 1/√k of the deviation of
+    one, which is itself an estimate: what is added to the draws follows Student's t with k - 1
+    degrees of freedom. Of two trainings it is wide.
     """
     drawn = averages.drawn.copy()
     for position, spread in enumerate(spreads):

@@ -2,8 +2,9 @@
 
 All lists and all attackers see the same draws. These depend on the seed, the number of draws, the
 unit and the lists alone: each block of draws has a seed of its own, so that neither the number of
-workers nor the attackers beside one change a result. The EER of each resample is exactly that of
-its trials (`harness.metrics.weights`).
+workers nor the attackers beside one change an EER, observed or drawn. The EER of each resample is
+exactly that of its trials (`harness.metrics.weights`). What `harness.metrics.comparison.retrained`
+adds for training again does depend on the attackers before one.
 
 Conventions: rates are fractions. An attacker is one array of scores per list, in the lists' order:
 of shape (n_trials,), or, where it was trained several times, of shape (n_trainings, n_trials), with
@@ -33,7 +34,8 @@ Attacker = Sequence[npt.ArrayLike]
 
 # Of 1 - level, such that (1 - 0.9) * 10 is 1.
 ROUNDING = 1e-9
-# As in params.yaml; documents hold no number of more than 18 digits.
+# The same as of seeds in params.yaml, so that one number may serve for both; `harness.runtime` has
+# its own, because metrics import nothing of it.
 SEED_LIMIT = 2**32
 
 

@@ -21,6 +21,10 @@ class Layout:
         """Speech of a system, one corpus per set."""
         return Path("data", self.benchmark, "anonymized", system)
 
+    def imported(self, system: str) -> Path:
+        """Speech of a system that others anonymized, as imported; one corpus per set."""
+        return Path("data", self.benchmark, "imported", system)
+
     def model(self, system: str, attacker: str, seed: int) -> Path:
         """An attacker trained on the speech of a system."""
         return Path("models", self.benchmark, system, attacker, f"seed-{seed}")

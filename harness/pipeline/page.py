@@ -10,6 +10,9 @@ from harness.pipeline.context import Context, open_context
 from harness.pipeline.layout import Layout
 from harness.pipeline.report import Report, Run, make_page, make_report, runs_of
 from harness.protocols import protocol as protocols
+from harness.protocols import ranking as rankings
+from harness.protocols.protocol import Protocol
+from harness.protocols.typed import did_you_mean
 from harness.ranking.document import LARGEST, from_json
 from harness.reports.page import Fact, Page
 from harness.runtime.files import sha256_bytes
@@ -20,7 +23,7 @@ def page_of(benchmark: str | None, ranking_file: Path | None) -> Page:
     """The page of what is there: runs that have scores, and a ranking that `harness rank` wrote.
 
     benchmark: the ranking's, or else that of params.yaml, where none is named. Raises ConfigError
-    where the ranking is of another one, DataError where there is nothing to show.
+    where it has no page or the ranking is of another one, DataError where there is nothing to show.
     """
     ranking, facts = None, []
     if ranking_file is not None:
@@ -30,13 +33,13 @@ def page_of(benchmark: str | None, ranking_file: Path | None) -> Page:
         ranking = from_json(data, ranking_file)
         facts = [Fact("ranking of submissions", f"sha256 {sha256_bytes(data)}", ranking_file.name)]
     name = benchmark or (load().benchmark.name if ranking is None else ranking.benchmark)
+    protocol = _edition(name, where=None if benchmark else ranking_file)
     if ranking is not None and ranking.benchmark != name:
         raise ConfigError(
             f"a ranking of {ranking.benchmark}, not of {name}",
             where=ranking_file,
             fix="name its benchmark",
         )
-    protocol = protocols.load(name)
     context = _context(name)
     runs = [] if context is None else [one for one in runs_of(context) if _has_scores(context, one)]
     if context is not None and runs:
@@ -50,6 +53,24 @@ def page_of(benchmark: str | None, ranking_file: Path | None) -> Page:
             fix="run `dvc repro`, or give --ranking FILE",
         )
     return make_page(protocol, None, ranking, facts)
+
+
+def _edition(name: str, where: Path | None) -> Protocol:
+    """The protocol of a benchmark; where: the file that names it, None for the user.
+
+    Raises ConfigError for one without a page.
+    """
+    if name in protocols.names():
+        return protocols.load(name)
+    if name in rankings.names():
+        raise ConfigError(
+            f"{name} ranks {rankings.load(name).kind}, and has no page",
+            where=where,
+            fix=f"run `harness rank --benchmark {name}`",
+        )
+    raise ConfigError(
+        f"unknown benchmark {name!r}", where=where, fix=did_you_mean(name, protocols.names())
+    )
 
 
 def _on_disk(report: Report, context: Context) -> bool:

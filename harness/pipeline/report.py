@@ -19,20 +19,14 @@ from harness.protocols.scenarios import of_system
 from harness.protocols.scores import score_path
 from harness.protocols.typed import read_yaml
 from harness.ranking.document import to_json
-from harness.ranking.model import Ranking
+from harness.ranking.model import Method, Ranking
 from harness.reports import evaluation as ev
 from harness.reports import per_list, provenance
 from harness.reports.drawing_set import HISTOGRAMS, SPEAKERS, pictures
 from harness.reports.html.render import render
-from harness.reports.measured import (
-    Measured,
-    Training,
-    cautions,
-    intervals_table,
-    require_same,
-    result_rows,
-)
-from harness.reports.page import Fact, Page, Results
+from harness.reports.measured import Measured, Training
+from harness.reports.page import Fact, Page, ResultRow, Results
+from harness.reports.results import cautions, intervals_table, require_same, result_rows
 from harness.reports.standing import own_ranking
 from harness.runtime import events
 from harness.runtime.files import (
@@ -64,9 +58,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Report:
-    """A page, and the files beside it by name, relative to the report's folder."""
+    """A page, the rows of its results, and the files beside it by name, relative to the report's
+    folder."""
 
     page: Page
+    rows: tuple[ResultRow, ...]
     files: dict[str, bytes]
 
 
@@ -82,9 +78,8 @@ def run(context: Context) -> str:
     with finished_folder(folder, work_folder(STAGE, identity)) as work:
         for name, data in files.items():
             write_bytes(work / name, data)
-        if report.page.results is not None:
-            rows = report.page.results.rows
-            write_leaderboard(work, context.benchmark.name, rows, context.parameters.attackers)
+        attackers = context.parameters.attackers
+        write_leaderboard(work, context.benchmark.name, report.rows, attackers)
     problems = log_leaderboard(folder, context.parameters.tracking)
     told = f" (tracking: {'; '.join(problems)})" if problems else ""
     return f"{STAGE} {context.benchmark.name}: {folder / PAGE_FILE}{told}"
@@ -132,9 +127,11 @@ def make_report(context: Context, runs: Sequence[Run]) -> Report:
         measures=per_list.measure_rows(measures),
         figures=tuple(one.figure for one in drawn),
         cautions=(*cautions(rows), per_list.LEFT_OUT),
+        method=Method(sampling.draws, sampling.level, sampling.unit, sampling.seed),
     )
     facts = _facts(context, runs, sampling)
-    return Report(make_page(protocol, results, ranking if ranking.boards else None, facts), files)
+    page = make_page(protocol, results, ranking if ranking.boards else None, facts)
+    return Report(page, rows, files)
 
 
 def make_page(
@@ -196,7 +193,7 @@ def _facts(context: Context, runs: Sequence[Run], sampling: Sampling) -> list[Fa
 
 
 def _images(context: Context) -> dict[str, str]:
-    """Digests of the images in which systems and attackers work; none under `process`."""
+    """Digests of all recorded images of systems and attackers; none under `process`."""
     if context.parameters.runner != PART:
         return {}
     recorded = read_yaml(LOCK).get(PART, {})

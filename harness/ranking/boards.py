@@ -11,11 +11,11 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from statistics import fmean, stdev
+from statistics import mean, stdev
 
 from harness.metrics import comparison
 from harness.metrics.bootstrap import LOW, LOW_NOTE, Interval
-from harness.metrics.ranks import Leaderboard, Place, leaderboard
+from harness.metrics.ranks import OF_A_MINIMUM, Leaderboard, Place, leaderboard
 from harness.metrics.resampling import SAMPLING, Sampling
 from harness.protocols.protocol import Protocol, TrialList
 from harness.ranking.contest import Contestant
@@ -27,20 +27,12 @@ from harness.ranking.model import (
     Row,
     Status,
 )
+from harness.ranking.rows import exact_mean, percent_of, verified
 
-# Of percents, as harness.metrics has them of fractions: rates are float32, and by more decimals
-# equal means would differ (15.624999627, 15.625, 15.625000373).
-DECIMALS = comparison.DECIMALS - 2
 # Of the draws that are needed: some may leave a list without targets, and so have no EER. Of a list
 # with 10 speakers of targets, the fewest that intervals are given for, 1 of 20,000 draws does.
 SPARE = 1.01
 NO_SPEAKERS = "the speakers of the trials are not known"
-OF_A_MINIMUM = (
-    "The interval of the strongest attacker's EER is one of a minimum. Among attackers that are "
-    "about equal the lowest is low by chance: of three equal ones, such an interval of 95 % lies "
-    "below the truth in 10 of 100 simulated cases at an EER of 26 %, in 27 at 13 % and in about "
-    "half of them at 2 to 5 %."
-)
 # Below those that are ranked.
 ORDER: tuple[Status, ...] = ("official", "late", "unofficial", *APART)
 
@@ -96,32 +88,17 @@ def references_of(protocol: Protocol, system: str) -> tuple[Reference, ...]:
     )
 
 
-def verified(board: Board) -> list[Row]:
-    """The rows whose EER holds, whether they are ranked or not."""
-    return [
-        row
-        for row in board.rows
-        if row.status not in APART and math.isfinite(percent_of(row, board.split))
-    ]
-
-
-def percent_of(row: Row, split: str) -> float:
-    """The average of a split; infinite without one, so that what is missing is never the lowest."""
-    estimate = (row.averages or {}).get(split)
-    return math.inf if estimate is None else estimate.percent
-
-
 def _row(one: Contestant, splits: Mapping[str, Sequence[str]]) -> Row:
     """A row without places. A split of which a list is missing has no average."""
     reason = f"the entry is {one.status}" if one.status in APART else NO_SPEAKERS
     averages, deviations = {}, {}
     for split, names in splits.items():
         if all(name in one.lists for name in names):
-            rates = [[rate.percent for rate in one.lists[name].rates] for name in names]
-            trainings = [fmean(of_lists) for of_lists in zip(*rates, strict=True)]
-            averages[split] = Estimate(round(fmean(trainings), DECIMALS), reason=reason)
+            rates = [one.lists[name].rates for name in names]
+            trainings = [exact_mean(of_lists) for of_lists in zip(*rates, strict=True)]
+            averages[split] = Estimate(float(mean(trainings)), reason=reason)
             if len(trainings) > 1:
-                deviations[split] = stdev(trainings)
+                deviations[split] = stdev(map(float, trainings))
     every = [one.lists[name] for names in splits.values() for name in names if name in one.lists]
     return Row(
         attacker=one.attacker,
@@ -187,8 +164,7 @@ def _placed(row: Row, place: Place | None, split: str) -> Row:
 def _estimate(percent: float, interval: Interval) -> Estimate:
     if interval.low is None or interval.high is None:
         return Estimate(percent, reason=interval.reason)
-    low, high = (round(100 * end, DECIMALS) for end in (interval.low, interval.high))
-    return Estimate(percent, low, high)
+    return Estimate(percent, 100 * interval.low, 100 * interval.high)
 
 
 def _ranked(row: Row, rank_by: str, rivals: Mapping[str, float]) -> Row:
@@ -229,7 +205,7 @@ def _with_strongest(board: Board, strongest: Interval | None) -> Board:
     return replace(
         board,
         strongest=estimate,
-        strongest_of=", ".join(lowest),
+        strongest_of=tuple(lowest),
         notes=tuple(note for note, is_of_this_board in told if is_of_this_board),
     )
 

@@ -37,7 +37,8 @@ RANGES: dict[str, Range] = {
     **dict.fromkeys(("det", "level"), FRACTION),
     **dict.fromkeys(("misses", "false_alarms", "n_target", "n_nontarget", "seed"), COUNT),
     **dict.fromkeys(
-        ("rank", "ranks", "tier", "would_rank", "place", "score", "top", "draws"), FROM_ONE
+        ("rank", "ranks", "tier", "would_rank", "place", "places", "score", "top", "draws"),
+        FROM_ONE,
     ),
 }
 
@@ -110,7 +111,7 @@ def _require_ranges(value: Any, where: str, allowed: Range | None) -> None:
 
 
 def _require_systems(two_sided: TwoSided, where: str) -> None:
-    for name in ("privacy", "strongest"):
+    for name in ("places", "privacy", "strongest"):
         for system in two_sided.systems:
             if system not in getattr(two_sided, name):
                 raise ConfigError(

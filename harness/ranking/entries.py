@@ -46,7 +46,8 @@ SUSPICIOUS = (
 UNOFFICIAL_AS_A_WHOLE = ("resource-undeclared", "resource-unlisted")
 # About half of these are kept: beyond its finite part a curve has no points.
 DET_STEPS = 60
-# No rate of these lists is so near to 0 or 1 and neither.
+# Rates of 0 and 1 have no probit: they are taken for this one. All others are farther from 0 and 1,
+# because no list has a million trials of a class.
 LEAST_RATE = 1e-6
 DET_DECIMALS = 5
 MOST_REASONS = 3

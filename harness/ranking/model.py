@@ -93,7 +93,7 @@ class Board:
     """The attackers of one system as shown: ranked ones by rank, then others, then those apart.
 
     split: the one that ranks. strongest: the lowest EER of all verified rows, with the interval of
-    a minimum; strongest_of: whose it is, all of them where they tie.
+    a minimum; strongest_of: whose it is, several where they tie.
     """
 
     system: str
@@ -102,7 +102,7 @@ class Board:
     rows: tuple[Row, ...]
     references: tuple[Reference, ...] = ()
     strongest: Estimate | None = None
-    strongest_of: str | None = None
+    strongest_of: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -141,14 +141,16 @@ class Without:
 class TwoSided:
     """Anonymizers against attackers. privacy: of each system the strongest attacker's EER.
 
-    systems: most private first; those with no verified attack are left out. note: how to read the
-    interval of a minimum.
+    systems: most private first; those with no verified attack are left out. places: of each, ties
+    share the better. strongest: of each whose EER that is, several where they tie. note: how to
+    read the interval of a minimum.
     """
 
     systems: tuple[str, ...]
+    places: dict[str, int]
     attackers: tuple[str, ...]
     privacy: dict[str, Estimate]
-    strongest: dict[str, str]
+    strongest: dict[str, tuple[str, ...]]
     without: tuple[Without, ...]
     note: str
 

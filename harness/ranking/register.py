@@ -39,7 +39,7 @@ def read_register(path: Path, submissions: Collection[str]) -> dict[str, Registe
 
     Raises ConfigError, naming the line, for what is malformed, stands twice, or is none of these.
     """
-    lines = csv.reader(io.StringIO(read_text(path, "a CSV file")), strict=True)
+    lines = csv.reader(io.StringIO(read_text(path, "a CSV file"), newline=""), strict=True)
     registered: dict[str, Registered] = {}
     try:
         header = _header(next(lines, []), f"{path}:1")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.ranking.model import Board, Estimate, Method, Overall, Ranking, Row, TwoSided
+from harness.ranking.rows import strongest_rows
 from harness.submissions.shown import printable
 from harness.submissions.table import aligned
 
@@ -22,7 +23,8 @@ def to_text(ranking: Ranking) -> str:
     if ranking.overall is not None:
         lines += ["", *_overall(ranking.overall)]
     if ranking.two_sided is not None:
-        lines += ["", *_two_sided(ranking.two_sided)]
+        rows = {board.system: strongest_rows(board) for board in ranking.boards}
+        lines += ["", *_two_sided(ranking.two_sided, rows)]
     lines += ["", "submissions"]
     lines += _indented(
         aligned([(_cut(one.name), _cut(one.attacker), one.verdict) for one in ranking.evidence], ())
@@ -56,7 +58,7 @@ def _board(board: Board, method: Method) -> Iterator[str]:
     for one in board.references:
         yield f"  {one.label} ({one.source}), {one.split}: {one.percent:.{DECIMALS}f}"
     if board.strongest is not None:
-        of = _cut(board.strongest_of or "")
+        of = _attackers(board.strongest_of, strongest_rows(board))
         yield f"  strongest: {_with_interval(board.strongest)}, {of}"
     for reason in dict.fromkeys(_why_no_interval(board)):
         yield f"  no interval: {reason}"
@@ -111,21 +113,32 @@ def _overall(overall: Overall) -> Iterator[str]:
     yield f"  {overall.rule}"
 
 
-def _two_sided(two_sided: TwoSided) -> Iterator[str]:
+def _two_sided(two_sided: TwoSided, rows: Mapping[str, Mapping[str, Row | None]]) -> Iterator[str]:
+    """rows: of the strongest attackers, by system and name."""
     yield "systems, most private first: the strongest attacker's EER"
-    rows = [
+    lines = [
         (
             system,
             _percent(two_sided.privacy[system]),
             _interval(two_sided.privacy[system]),
-            _cut(two_sided.strongest[system]),
+            _attackers(two_sided.strongest[system], rows.get(system, {})),
         )
         for system in two_sided.systems
     ]
-    yield from _indented(aligned([("system", "EER", "interval", "strongest"), *rows], (1,)))
+    yield from _indented(aligned([("system", "EER", "interval", "strongest"), *lines], (1,)))
     for one in two_sided.without:
         if one.moved:
             yield f"  without {_cut(one.attacker)}: {' > '.join(one.order)}"
+
+
+def _attackers(names: Iterable[str], rows: Mapping[str, Row | None]) -> str:
+    """Names, and what those count as that are not official. rows: by name."""
+    said = []
+    for name in names:
+        row = rows.get(name)
+        status = "" if row is None or row.status == "official" else f" ({row.status})"
+        said.append(f"{_cut(name)}{status}")
+    return ", ".join(said)
 
 
 def _method(method: Method) -> str:

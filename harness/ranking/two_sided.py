@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from harness.ranking.boards import OF_A_MINIMUM, percent_of, verified
+from harness.metrics.ranks import OF_A_MINIMUM
 from harness.ranking.model import Board, TwoSided, Without
+from harness.ranking.rows import percent_of, verified
 
 
 def make_two_sided(boards: Sequence[Board]) -> TwoSided | None:
@@ -24,11 +25,13 @@ def make_two_sided(boards: Sequence[Board]) -> TwoSided | None:
         before, after = _places({name: lowest[name] for name in rest}), _places(rest)
         moved = tuple(name for name in after if after[name] != before[name])
         without.append(Without(attacker, tuple(after), moved))
+    places = _places(lowest)
     return TwoSided(
-        systems=tuple(_places(lowest)),
+        systems=tuple(places),
+        places=places,
         attackers=tuple(attackers),
         privacy=privacy,
-        strongest={one.system: one.strongest_of for one in boards if one.strongest_of is not None},
+        strongest={one.system: one.strongest_of for one in boards if one.system in privacy},
         without=tuple(without),
         note=OF_A_MINIMUM,
     )

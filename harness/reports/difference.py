@@ -30,10 +30,6 @@ from harness.reports.lockfile import Stage
 from harness.runtime.files import sha256_file
 
 Finding = Literal["more", "more, seeds aside", "not more", "cannot tell", "identical"]
-# In words, what is drawn in each draw.
-UNIT_WORDS = {"speakers": "trials, speakers", "trials": "trials"}
-# Source: the baselines of VoicePrivacy 2024, trained two or three times by its organizers.
-RETRAINED = "an attacker trained again moves by 1 to 2 points"
 
 
 @dataclass(frozen=True)
@@ -77,6 +73,16 @@ class Row:
     finding: Finding
     reason: str | None = None
 
+    @property
+    def single(self) -> str | None:
+        """Which sides were trained once, so that the noise of their training is not known."""
+        single = [
+            name for name, side in (("A", self.first), ("B", self.second)) if side.deviation is None
+        ]
+        if len(single) == 2:
+            return "one training each"
+        return f"one training of {single[0]}" if single else None
+
 
 @dataclass(frozen=True)
 class _Scored:
@@ -84,6 +90,31 @@ class _Scored:
 
     scores: npt.NDArray[np.float32]
     hashes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The lists of a split in one scenario, as both sides scored them.
+
+    pairs: of each list. known: whether they tell the speakers, or the labels alone.
+    """
+
+    scenario: str
+    split: str
+    first: tuple[_Scored, ...]
+    second: tuple[_Scored, ...]
+    pairs: tuple[Pairs, ...]
+    known: bool
+
+    @property
+    def identical(self) -> bool:
+        """Whether both sides have the same scores, byte for byte."""
+        return [one.hashes for one in self.first] == [one.hashes for one in self.second]
+
+    @property
+    def comparable(self) -> bool:
+        """Whether anything has to be drawn."""
+        return self.known and not self.identical
 
 
 def difference_rows(
@@ -94,50 +125,32 @@ def difference_rows(
     Raises DataError where there is none, ListError where a list is not the same on both sides,
     ScoreError for scores that cannot be scored, ConfigError for draws too few for so many rows.
     """
-    rows = []
+    places = []
     for scenario in (scenario.name for scenario in SCENARIOS):
         for split in (average.split for average in protocol.averages):
             lists = [listed for listed in protocol.lists if listed.split == split]
             if all(_has(side, scenario, lists) for side in (first, second)):
-                rows.append(_row(first, second, scenario, split, lists, sampling))
-    if not rows:
+                places.append(_place(first, second, scenario, split, lists))
+    if not places:
         raise DataError(
             "no scenario and split has scores on both sides",
             where=f"{first.name} and {second.name}",
             fix="compare systems of the same scenarios",
         )
-    p_values = [row.p_value for row in rows if row.p_value is not None]
-    fewest = fewest_draws(len(p_values), sampling.level)
+    compared = sum(place.comparable for place in places)
+    fewest = fewest_draws(compared, sampling.level)
     if sampling.draws < fewest:
         raise ConfigError(
-            f"{sampling.draws} draws cannot tell {len(p_values)} differences from none",
+            f"{sampling.draws} draws cannot tell {compared} differences from none",
             where="draws",
             fix=f"draw {fewest} times or more",
         )
+    rows = [_row(place, sampling) for place in places]
+    p_values = [row.p_value for row in rows if row.p_value is not None]
     adjusted = iter(holm(p_values).tolist())
     return tuple(
         row if row.p_value is None else _judged(row, next(adjusted), sampling.level) for row in rows
     )
-
-
-def sentence(row: Row, unit: str) -> str:
-    """What a row says, as one clause. unit: what was drawn."""
-    if row.finding == "identical":
-        return "identical: the same scores, byte for byte"
-    if row.finding == "cannot tell":
-        return f"cannot tell: {row.reason}"
-    chance, single = UNIT_WORDS[unit], _single(row)
-    chance = f"{chance} and seeds" if single is None else chance.replace(", ", " and ")
-    if row.finding == "more":
-        return f"more than {chance} explain"
-    if row.finding == "more, seeds aside":
-        return (
-            f"more than {chance} explain; the noise of training is not known, with {single} "
-            f"({RETRAINED})"
-        )
-    alone = "" if single is None else " alone"
-    together = ", once all rows are looked at together" if _leaves_zero_out(row.difference) else ""
-    return f"not more than {chance}{alone} explain{together}"
 
 
 def _has(side: Side, scenario: str, lists: Sequence[TrialList]) -> bool:
@@ -148,31 +161,36 @@ def _has(side: Side, scenario: str, lists: Sequence[TrialList]) -> bool:
     )
 
 
-def _row(
-    first: Side,
-    second: Side,
-    scenario: str,
-    split: str,
-    lists: Sequence[TrialList],
-    sampling: Sampling,
-) -> Row:
+def _place(
+    first: Side, second: Side, scenario: str, split: str, lists: Sequence[TrialList]
+) -> _Place:
     trials = [_same_trials(first, second, listed.trials) for listed in lists]
-    sides = [
-        [_read(side, scenario, *one) for one in zip(lists, trials, strict=True)]
+    before, after = (
+        tuple(_read(side, scenario, *one) for one in zip(lists, trials, strict=True))
         for side in (first, second)
-    ]
-    pairs, known = _pairs(trials)
-    before, after = ([one.scores for one in side] for side in sides)
-    spreads = (seed_spread(pairs, before), seed_spread(pairs, after))
-    untold = Interval(spreads[1].mean - spreads[0].mean, sampling.level, None, None)
-    row = Row(scenario, split, *spreads, untold, None, "cannot tell", NO_SPEAKERS)
-    if [one.hashes for one in sides[0]] == [one.hashes for one in sides[1]]:
-        return replace(row, finding="identical", reason=None)
-    if not known:
-        return row
-    found = compare(pairs, after, before, sampling=sampling)
-    return replace(
-        row, difference=found.difference, p_value=found.p_value, reason=found.difference.reason
+    )
+    return _Place(scenario, split, before, after, *_pairs(trials))
+
+
+def _row(place: _Place, sampling: Sampling) -> Row:
+    before, after = ([one.scores for one in side] for side in (place.first, place.second))
+    if place.comparable:
+        found = compare(place.pairs, after, before, sampling=sampling)
+        spreads, difference, p_value = (found.second, found.first), found.difference, found.p_value
+        reason = difference.reason
+    else:
+        spreads = (seed_spread(place.pairs, before), seed_spread(place.pairs, after))
+        observed = spreads[1].mean - spreads[0].mean
+        difference, p_value = Interval(observed, sampling.level, None, None), None
+        reason = None if place.identical else NO_SPEAKERS
+    return Row(
+        place.scenario,
+        place.split,
+        *spreads,
+        difference,
+        p_value,
+        "identical" if place.identical else "cannot tell",
+        reason,
     )
 
 
@@ -198,7 +216,7 @@ def _read(side: Side, scenario: str, listed: TrialList, trials: Sequence[Trial])
     )
 
 
-def _pairs(lists: Sequence[Sequence[Trial]]) -> tuple[list[Pairs], bool]:
+def _pairs(lists: Sequence[Sequence[Trial]]) -> tuple[tuple[Pairs, ...], bool]:
     """The speakers of the trials, and whether they are known; else only the labels are true."""
     found: list[Pairs] = []
     known = True
@@ -208,27 +226,12 @@ def _pairs(lists: Sequence[Sequence[Trial]]) -> tuple[list[Pairs], bool]:
         pairs = pairs_of(enrolled, [trial.utterance for trial in trials], target)
         known = known and pairs is not None
         found.append(pairs or Pairs(np.zeros(len(target)), np.where(target, 0.0, 1.0)))
-    return found, known
-
-
-def _leaves_zero_out(interval: Interval) -> bool:
-    low, high = interval.low, interval.high
-    return low is not None and high is not None and not low <= 0 <= high
-
-
-def _single(row: Row) -> str | None:
-    """Which sides were trained once, so that the noise of their training is not known."""
-    single = [
-        name for name, side in (("A", row.first), ("B", row.second)) if side.deviation is None
-    ]
-    if len(single) == 2:
-        return "one training each"
-    return f"one training of {single[0]}" if single else None
+    return tuple(found), known
 
 
 def _judged(row: Row, p_value: float, level: float) -> Row:
     """With the p-value of all rows together."""
     finding: Finding = "not more"
     if p_value <= 1 - level + ROUNDING:
-        finding = "more" if _single(row) is None else "more, seeds aside"
+        finding = "more" if row.single is None else "more, seeds aside"
     return replace(row, p_value=p_value, finding=finding)

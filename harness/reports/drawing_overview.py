@@ -10,13 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from harness.reports import drawing
+from harness.reports.page import GUESSING
 
 COLUMNS = 2
 SPEAKER_INCHES = 0.15
 # Of the strongest colour of a cell: text on it stays readable, on light pages and on dark ones.
 STRONGEST = 0.55
-# The EER of an attacker who knows nothing, percent.
-CHANCE = 50.0
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def speakers_figure(panels: Sequence[Panel], title: str) -> Figure:
             )
             axes.set_yticks(places, names, fontsize=7)
             axes.tick_params(axis="y", length=0)
-            axes.set(xlim=(-2, max(CHANCE, highest) + 2), ylim=(-0.8, max(len(names), 1) - 0.2))
+            axes.set(xlim=(-2, max(GUESSING, highest) + 2), ylim=(-0.8, max(len(names), 1) - 0.2))
             axes.set_title(panel.title, loc="left")
         for axes in grid[-1]:
             axes.set_xlabel("EER of the speaker's trials (%)")
@@ -83,7 +82,7 @@ def heat_figure(
         axes = figure.subplots()
         for (system, attacker), percent in percents.items():
             x, y = attackers.index(attacker), systems.index(system)
-            exposed = min(max(1 - percent / CHANCE, 0.0), 1.0)
+            exposed = min(max(1 - percent / GUESSING, 0.0), 1.0)
             axes.add_patch(
                 Rectangle(
                     (x - 0.48, y - 0.46),

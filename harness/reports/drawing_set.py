@@ -12,12 +12,12 @@ from matplotlib.figure import Figure as Drawn
 from harness.reports import drawing
 from harness.reports.drawing_overview import Panel, heat_figure, speakers_figure
 from harness.reports.figures import det_figure, histogram_figure
-from harness.reports.measured import Measured, Training
+from harness.reports.measured import Measured, Training, mean_percent
 from harness.reports.page import Figure, ResultRow
-from harness.reports.published import SCENARIOS
+from harness.reports.published import PUBLISHED_SCENARIOS
 
 FOLDER = "plots"
-# Of a heat map, beside the folders of the systems.
+# The file of the heat map, beside the folders of the systems.
 HEAT_MAP = "heat-map"
 # Tables of the numbers drawn, in the report's folder.
 HISTOGRAMS, SPEAKERS = "histograms.csv", "speakers.csv"
@@ -46,11 +46,12 @@ def pictures(
     """
     for one in measured:
         lists = [[training.scored for training in trainings] for trainings in one.lists]
-        eers = ", ".join(f"{_list_name(each)} {_percent(each):.2f} %" for each in one.lists)
+        eers = ", ".join(f"{_list_name(each)} {mean_percent(each):.2f} %" for each in one.lists)
         several = len(one.seeds) > 1
         first = f"{one.name}, seed {one.seeds[0]}" if several else one.name
         yield _picture(
-            ("det", f"{_place(one)}/det", folder),
+            f"{_place(one)}/det",
+            folder,
             det_figure(lists, one.name),
             title=f"DET curves: {one.name}",
             caption="Miss rate against false-alarm rate at every threshold, on probit axes; the "
@@ -60,7 +61,8 @@ def pictures(
             source=curves,
         )
         yield _picture(
-            ("histograms", f"{_place(one)}/histograms", folder),
+            f"{_place(one)}/histograms",
+            folder,
             histogram_figure([scored[0] for scored in lists], first),
             title=f"Scores: {first}",
             caption="How the scores of target and nontarget trials are distributed; each class has "
@@ -70,11 +72,16 @@ def pictures(
             table=HISTOGRAMS,
         )
         panels = [
-            Panel(f"{_list_name(each)}: EER {_percent(each):.2f} %", _percent(each), _by_name(each))
+            Panel(
+                f"{_list_name(each)}: EER {mean_percent(each):.2f} %",
+                mean_percent(each),
+                _by_name(each),
+            )
             for each in one.lists
         ]
         yield _picture(
-            ("speakers", f"{_place(one)}/speakers", folder),
+            f"{_place(one)}/speakers",
+            folder,
             speakers_figure(panels, one.name),
             title=f"Enrolled speakers: {one.name}",
             caption="The EER of each enrolled speaker's trials at a threshold of its own; dashed: "
@@ -85,11 +92,12 @@ def pictures(
             source=str(_scores(one).parents[1]),
             table=SPEAKERS,
         )
-    shown = [row for row in rows if row.split == split and row.scenario in SCENARIOS]
+    shown = [row for row in rows if row.split == split and row.scenario in PUBLISHED_SCENARIOS]
     percents = {(row.system, row.attacker): row.mean.percent for row in shown}
     title = f"EER in percent of {split}: {' and '.join(dict.fromkeys(r.scenario for r in shown))}"
     yield _picture(
-        ("heat map", HEAT_MAP, folder),
+        HEAT_MAP,
+        folder,
         heat_figure(
             list(dict.fromkeys(row.system for row in shown)),
             list(dict.fromkeys(row.attacker for row in shown)),
@@ -105,7 +113,8 @@ def pictures(
 
 
 def _picture(
-    place: tuple[str, str, str],
+    stem: str,
+    folder: str,
     drawn: Drawn,
     *,
     title: str,
@@ -114,14 +123,12 @@ def _picture(
     source: str,
     table: str | None = None,
 ) -> Picture:
-    """place: the figure's group, the file below FOLDER without its ending, the report's folder.
-    table: of the numbers drawn, in that folder."""
-    group, stem, folder = place
+    """stem: the file below FOLDER without its ending. folder: of the report. table: of the numbers
+    drawn, in that folder."""
     svg = drawing.svg(drawn)
     files = {f"{FOLDER}/{stem}.svg": svg.encode(), f"{FOLDER}/{stem}.png": drawing.png(drawn)}
     return Picture(
         Figure(
-            group=group,
             title=title,
             caption=caption,
             text=text,
@@ -148,10 +155,6 @@ def _list_name(trainings: Sequence[Training]) -> str:
     return f"{listed.split}/{listed.gender}"
 
 
-def _percent(trainings: Sequence[Training]) -> float:
-    return 100 * fmean(training.scored.eer.rate for training in trainings)
-
-
 def _by_name(trainings: Sequence[Training]) -> dict[str, list[float]]:
     eers: dict[str, list[float]] = {}
     for training in trainings:
@@ -171,6 +174,8 @@ def _means(training: Training) -> str:
 
 def _extremes(panel: Panel) -> str:
     means = {name: fmean(eers) for name, eers in panel.speakers.items() if eers}
+    if not means:
+        return f"{panel.title}; no speaker has an EER."
     lowest, highest = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
     return (
         f"{panel.title}; speakers from {means[lowest]:.2f} % ({lowest}) to "

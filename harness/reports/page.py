@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from harness.ranking.model import Estimate, Ranking
+from harness.ranking.model import Estimate, Method, Ranking
+
+# The EER of an attacker who knows nothing.
+GUESSING = 50.0
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,10 @@ class MeasureRow:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture. group: `det`, `histograms`, `speakers` or `heat map`. svg: markup made here
-    whose colours are CSS variables (--ink, --paper, --grid, --s1 to --s8). text: what it shows, for
-    those who do not see it. files: the same picture as files. source: the data behind it."""
+    """A picture. svg: markup made here whose colours are CSS variables (--ink, --paper, --grid,
+    --s1 to --s8). text: what it shows, for those who do not see it. files: the same picture as
+    files. source: the data behind it."""
 
-    group: str
     title: str
     caption: str
     text: str
@@ -76,12 +78,14 @@ class Fact:
 
 @dataclass(frozen=True)
 class Results:
-    """What a benchmark's own runs gave. cautions: how to read the numbers, one sentence each."""
+    """What a benchmark's own runs gave. cautions: how to read the numbers, one sentence each.
+    method: of the intervals of the rows."""
 
     rows: tuple[ResultRow, ...]
     measures: tuple[MeasureRow, ...]
     figures: tuple[Figure, ...]
     cautions: tuple[str, ...] = ()
+    method: Method | None = None
 
 
 @dataclass(frozen=True)

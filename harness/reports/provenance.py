@@ -1,8 +1,8 @@
 """What a page was made of: parameters, versions, data by hash, each with the file that says so.
 
-Everything here follows from the page's inputs: no day, machine or revision. The code of the stages
-before is no input, since they may change and give the same scores: their hashes stand in
-`dvc.lock`, and are pointed to.
+Everything here follows from the page's inputs, among them what runs say of themselves: device,
+threads, versions. No day and no revision is here. The code of the stages before is no input, since
+they may change and give the same scores: their hashes stand in `dvc.lock`, and are pointed to.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def facts_of_runs(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Fact]:
 
 
 def facts_of_images(digests: Mapping[str, str], file: str) -> list[Fact]:
-    """The images that systems and attackers worked in. digests: by name."""
-    return [Fact(f"image {name}", digest, file) for name, digest in digests.items()]
+    """The images that a file records, whether or not these runs used them. digests: by name."""
+    return [Fact(f"image recorded: {name}", digest, file) for name, digest in digests.items()]
 
 
 def _once(said: Iterable[tuple[str, str, str]]) -> list[Fact]:

@@ -10,7 +10,7 @@ from harness.protocols.scenarios import ORIGINAL, SEMI_INFORMED
 from harness.reports.evaluation import published_average
 
 # Those whose EERs are published.
-SCENARIOS = (ORIGINAL.name, SEMI_INFORMED.name)
+PUBLISHED_SCENARIOS = (ORIGINAL.name, SEMI_INFORMED.name)
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def published_beside(
 
     eers: ours of the lists of the split, percent.
     """
-    if scenario not in SCENARIOS:
+    if scenario not in PUBLISHED_SCENARIOS:
         return None
     for published in protocol.published:
         if (published.system, published.split, published.gender) == (system, split, "mean"):

@@ -12,7 +12,7 @@ from harness.ranking.boards import enough, make_board, references_of
 from harness.ranking.contest import Contestant
 from harness.ranking.model import FORMAT, Method, Ranking
 from harness.ranking.two_sided import make_two_sided
-from harness.reports.measured import Measured, scored_list
+from harness.reports.measured import Measured
 
 SENTENCES = (
     "Ranked are this repository's own attackers, each trained on speech of the system that it "
@@ -35,7 +35,7 @@ def own_ranking(
             system=one.system,
             status="official",
             reasons=(),
-            lists={each[0].scored.listed.trials: scored_list(each) for each in one.lists},
+            lists={scored.listed.trials: scored for scored in one.scored},
         )
         for one in measured
         if one.scenario == SEMI_INFORMED.name

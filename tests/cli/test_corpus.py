@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
+from corpora.anonymized_tree import originals, tree
 
 from harness.cli import corpus
 from harness.corpora.store import Corpus
-from harness.errors import DataError
+from harness.errors import AudioError, ConfigError, DataError
 
 
 @pytest.fixture(autouse=True)
@@ -79,3 +81,120 @@ def test_impossible_number_of_workers(number: str, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit, match="2"):
         run("check", "c", "--workers", number)
     assert f"{number!r} is not a number from 1 to 1024" in capsys.readouterr().err
+
+
+DEMO = ("train", "demo_test_enrolls", "demo_test_trials_f", "demo_test_trials_m")
+ANONYMIZED = ("import", "anonymized", "in", "--system", "T10-2", "--benchmark", "demo")
+TARGET = Path("data/demo/imported/T10-2")
+
+
+@pytest.fixture
+def delivery(tmp_path: Path) -> Path:
+    """All sets of the demo, anonymized elsewhere; four or more utterances each."""
+    return tree(tmp_path / "in", originals(tmp_path / "data/demo/corpus", DEMO))
+
+
+def test_anonymized_speech_is_checked_then_imported(
+    delivery: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*ANONYMIZED, "--check", "--workers", "1") == 0
+    assert capsys.readouterr().out == "in: 32 utterances can be imported\n"
+    assert not TARGET.exists()
+    assert run(*ANONYMIZED, "--workers", "1") == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == f"{TARGET}: 32 utterances in 4 sets; for anonymizers in params.yaml:"
+    assert second.startswith(f'  T10-2: {{type: imported, folder: {TARGET}, sha256: "')
+    assert sorted(path.name for path in TARGET.iterdir()) == sorted(DEMO)
+    with pytest.raises(DataError, match="is there already and not empty"):
+        run(*ANONYMIZED, "--workers", "1")
+
+
+def test_faults_of_anonymized_speech_are_told_and_nothing_is_imported(
+    delivery: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (delivery / "train_anon/wav/1-1-0.wav").unlink()
+    (delivery / "train_anon/wav/\x1b[31m.txt").touch()
+    (delivery / "demo_test_trials_f_anon").rename(delivery / "demo_test_trails_f_anon")
+    assert run(*ANONYMIZED, "--workers", "1") == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "set: in: no folder 'demo_test_trials_f_anon' of set demo_test_trials_f; if it is "
+        "'demo_test_trails_f_anon': --map demo_test_trails_f_anon=demo_test_trials_f",
+        "missing: in/train_anon: 1 utterances have no file, of 8 utterances; the first: '1-1-0'; "
+        "ask for the whole set",
+        "extra: in/train_anon: 1 entries are no utterance of this set, of 8 utterances; the first: "
+        "'\\x1b[31m.txt'; remove them",
+    ]
+    assert not TARGET.exists()
+
+
+def test_no_name_of_a_delivery_reaches_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree(tmp_path / "in", originals(tmp_path / "data/demo/corpus", DEMO), suffix="_\x1b[31m\n")
+    (tmp_path / "in/train_\x1b[31m\n/wav/1-1-0.wav").unlink()
+    assert run(*ANONYMIZED, "--workers", "1") == 1
+    out = capsys.readouterr().out
+    assert out.startswith("missing: in/train_\\x1b[31m\\n: 1 utterances have no file")
+    assert out.count("\n") == 1
+
+
+def test_misspelt_folder_and_accepted_problems(
+    delivery: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (delivery / "train_anon/wav/notes.txt").touch()
+    (delivery / "demo_test_trials_f_anon").rename(delivery / "demo_test_trails_f")
+    mapped = ("--map", "demo_test_trails_f=demo_test_trials_f", "--suffix=_anon")
+    assert run(*ANONYMIZED, *mapped, "--accept", "extra", "--workers", "1") == 0
+    assert capsys.readouterr().out.startswith("accepted: extra: in/train_anon: 1 entries are")
+    assert len(Corpus(TARGET / "demo_test_trials_f")) == 8
+
+
+def test_import_that_fails_half_way_leaves_nothing(
+    delivery: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spoil(path: Path) -> None:
+        # The last set's last file is cut after it was checked.
+        last = delivery / "demo_test_trials_m_anon/wav/2-1-3.wav"
+        last.write_bytes(last.read_bytes()[:9_000])
+
+    monkeypatch.setattr("harness.corpora.anonymized_store.work_folder", spoiled(spoil))
+    with pytest.raises(AudioError, match="2-1-3"):
+        run(*ANONYMIZED, "--workers", "1")
+    assert not TARGET.exists()
+
+
+def spoiled(spoil: Callable[[Path], None]) -> Callable[..., Path]:
+    """Stands in for what names the folder of unfinished work, after the checks."""
+
+    def name(stage: str, identity: object) -> Path:
+        spoil(Path(stage))
+        return Path(".work") / stage / "0"
+
+    return name
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--system", "orig"), "'orig' cannot be the name of an imported system"),
+        (("--system", "../x"), "'../x' cannot be the name of an imported system"),
+        (("--map", "x"), "'x' is not FOLDER=SET"),
+        (("--accept", "audio"), "'audio' is none of: extra, duration, swapped, silent, original"),
+    ],
+)
+def test_impossible_words_of_an_import(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run(*ANONYMIZED, *words)
+    assert message in capsys.readouterr().err
+
+
+def test_import_for_an_unknown_benchmark() -> None:
+    with pytest.raises(ConfigError, match="unknown benchmark 'dema'; did you mean 'demo'"):
+        run("import", "anonymized", "in", "--system", "x", "--benchmark", "dema")
+
+
+def test_import_before_the_corpus_is_made() -> None:
+    with pytest.raises(DataError, match="no such manifest; run the stage that makes it"):
+        run(*ANONYMIZED)

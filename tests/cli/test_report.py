@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,29 +66,64 @@ def test_results_of_runs(empty: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "status", "said"),
     [
-        ([], "params.yaml: no such file"),
-        (["demo"], "results/demo: nothing to show: no scores here; run `dvc repro`, or give"),
-        (["demo", "--ranking", "r.json"], "a ranking of vpac2025, not of demo"),
+        ([], 64, "params.yaml: no such file"),
+        (["demo"], 1, "results/demo: nothing to show: no scores here; run `dvc repro`, or give"),
+        (["demo", "--ranking", "r.json"], 64, "a ranking of vpac2025, not of demo"),
         (
             ["--ranking", "other.json"],
+            64,
             "other.json: no such file; give what `harness rank --json` wrote",
         ),
-        (["--ranking", "bad.json"], "bad.json: no JSON document"),
-        (["vpac"], "unknown benchmark 'vpac'; did you mean 'vpac2025'?"),
+        (["--ranking", "."], 64, ".: a folder; give the file: what `harness rank --json` wrote"),
+        (["--ranking", "bad.json"], 64, "bad.json: no JSON document"),
+        (["vpac"], 64, "harness report: unknown benchmark 'vpac'; did you mean 'vpac2025'?"),
+        (
+            ["vpc2022"],
+            64,
+            "harness report: vpc2022 ranks anonymizers, and has no page; run "
+            "`harness rank --benchmark vpc2022`",
+        ),
+        (["--ranking", "2024.json"], 64, "2024.json: vpc2024 ranks anonymizers, and has no page"),
+        (["--ranking", "odd.json"], 64, "odd.json: unknown benchmark 'dem'; did you mean 'demo'?"),
     ],
 )
 def test_faults_are_one_line(
-    arguments: list[str], said: str, empty: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    status: int,
+    said: str,
+    empty: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    Path("r.json").write_bytes(ranking())
+    for name, benchmark in (("r", "vpac2025"), ("2024", "vpc2024"), ("odd", "dem")):
+        Path(f"{name}.json").write_bytes(ranking(benchmark))
     Path("bad.json").write_bytes(b"{")
-    assert main(["report", *arguments]) == 1
+    assert main(["report", *arguments]) == status
     message = line(capsys)
     assert message.startswith("harness report: ")
     assert said in message
     assert not Path("results").exists()
+
+
+def test_help_says_what_a_status_means(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["report", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Exit status: 0 written, 1 error, 64 wrong usage." in said
+
+
+@pytest.mark.parametrize("absent", ["jinja2", "matplotlib"])
+def test_without_what_draws_a_page(
+    absent: str, empty: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("r.json").write_bytes(ranking())
+    # Python takes it for a module that is not there.
+    monkeypatch.setitem(sys.modules, absent, None)
+    assert main(["report", "--ranking", "r.json"]) == 1
+    assert line(capsys) == (
+        f"harness report: {absent}: not installed; pip install 'anonymization-harness[pipeline]'\n"
+    )
 
 
 def test_wrong_usage(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:

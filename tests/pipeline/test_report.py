@@ -20,6 +20,7 @@ from harness.errors import ConfigError, DataError, ScoreError
 from harness.pipeline import report
 from harness.pipeline.page import page_of
 from harness.ranking.document import from_json
+from harness.reports.html.render import render
 from harness.reports.page import Page
 
 pytestmark = pytest.mark.heavy
@@ -170,7 +171,7 @@ def test_the_ranking_is_of_semi_informed_attackers(made: Path) -> None:
             ("strong", 1, 1),
             ("weak", 2, 1),
         ]
-        assert board.strongest_of == "strong"
+        assert board.strongest_of == ("strong",)
         assert [rate.seed for rate in board.rows[0].rates] == [1, 2, 1, 2]
     assert ranking.two_sided is not None
     assert ranking.two_sided.attackers == ("strong", "weak")
@@ -245,6 +246,27 @@ def test_a_ranking_of_submissions_stands_in_for_that_of_the_attackers(repository
     assert shown.provenance[0].file == "r.json"
 
 
+def test_a_page_of_runs_and_of_a_ranking_of_others(repository: Path) -> None:
+    text = (FOLDER / "ranking.json").read_text(encoding="utf-8")
+    document = json.loads(text.replace('"weak"', '"Team 7"'))
+    document["method"] |= {"draws": 5000, "seed": 7}
+    Path("r.json").write_text(json.dumps(document), encoding="utf-8")
+    html = render(page_of(None, Path("r.json")), "results/demo")
+    start = [html.index(f'<h2 id="{name}">') for name in ("results", "heat", "boards", "figures")]
+    results, heat, boards, figures = (
+        html[one:other] for one, other in zip(start, [*start[1:], None], strict=True)
+    )
+    assert "by 2,000 draws of <bdi>speakers</bdi>, seed 1986" in results
+    assert "by 5,000 draws of <bdi>speakers</bdi>, seed 7" in boards
+    assert "5,000" not in results
+    # The picture is of this repository's attackers, and not beside the table of others.
+    assert "Team 7" in heat
+    assert "weak" not in heat
+    assert "heat-map.svg" not in heat
+    assert 'href="report/plots/heat-map.svg"' in figures
+    assert "b2 against weak" in figures
+
+
 def test_a_ranking_needs_no_runs_and_no_repository(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,8 +288,8 @@ def test_images_are_named_under_docker(repository: Path) -> None:
     Path("docker").mkdir()
     Path("docker/images.lock").write_text(yaml.safe_dump(lock), encoding="utf-8")
     facts = {fact.label: (fact.value, fact.file) for fact in page_of(None, None).provenance}
-    assert facts["image anonymizer-x"] == ("sha256:abc", "docker/images.lock")
-    assert "image v" not in facts
+    assert facts["image recorded: anonymizer-x"] == ("sha256:abc", "docker/images.lock")
+    assert not [label for label in facts if label.endswith(": v")]
 
 
 def test_original_speech_alone_has_a_report(repository: Path) -> None:

@@ -10,10 +10,14 @@ import pytest
 
 from harness.metrics.bootstrap import LOW_NOTE
 from harness.metrics.draws import Pairs
+from harness.metrics.eer import equal_error_rate
 from harness.metrics.resampling import Sampling
+from harness.protocols.protocol import TrialList
+from harness.protocols.ranking import OverallRule
 from harness.ranking.boards import NO_SPEAKERS, enough, make_board
 from harness.ranking.contest import Contestant, ScoredList
 from harness.ranking.model import Board, Estimate, ListRate, Reference, Row, Status
+from harness.ranking.overall import make_overall
 from harness.ranking.two_sided import make_two_sided
 
 from .contests import edition, eer_of, list_name, scores_of, trials_of
@@ -33,13 +37,15 @@ def scored(
         [trial.utterance.partition("-")[0] for trial in trials],
     )
     scores = np.stack([scores_of(one, split, gender) for one in strengths])
-    rates = tuple(
-        ListRate(
-            listed.trials, split, gender, 100 * eer_of(one, split, gender), 0, 0, 1, 1, "scores", ""
-        )
-        for one in scores
-    )
+    rates = tuple(rate_of(one, pairs.target, listed) for one in scores)
     return ScoredList(listed, pairs.target, pairs if speakers else None, scores, rates)
+
+
+def rate_of(scores: np.ndarray, target: np.ndarray, listed: TrialList) -> ListRate:
+    eer = equal_error_rate(scores[target], scores[~target])
+    counts = (eer.misses, eer.false_alarms, eer.n_target, eer.n_nontarget)
+    percent = 100 * eer.rate
+    return ListRate(listed.trials, listed.split, listed.gender, percent, *counts, "scores", "")
 
 
 def contestant(
@@ -124,7 +130,7 @@ def test_who_does_not_compete_changes_no_place() -> None:
     assert alone.strongest is not None
     assert beside.strongest is not None
     assert beside.strongest.percent < alone.strongest.percent
-    assert (alone.strongest_of, beside.strongest_of) == ("a", "late")
+    assert (alone.strongest_of, beside.strongest_of) == (("a",), ("late",))
 
 
 def test_no_team_is_its_own_rival() -> None:
@@ -211,31 +217,60 @@ def test_draws_are_made_enough() -> None:
     assert enough(sampling, []) == sampling
 
 
+def with_errors(attacker: str, trials: int, *errors: int, **said: Any) -> Contestant:
+    """So many errors of each class in each list of test, which has so many trials of each, of 16
+    speakers."""
+    speakers = np.arange(trials) % 16
+    pairs = Pairs(np.r_[speakers, speakers], np.r_[speakers, (speakers + 1) % 16])
+    lists = {}
+    for gender, wrong in zip("fm", errors, strict=True):
+        (listed,) = [one for one in LISTS if one.trials == list_name("test", gender)]
+        errs = np.arange(trials) < wrong
+        scores = np.r_[np.where(errs, -1, 1), np.where(errs, 1, -1)].astype(np.float32)
+        rates = (rate_of(scores, pairs.target, listed),)
+        lists[listed.trials] = ScoredList(listed, pairs.target, pairs, scores[np.newaxis], rates)
+    entry = said.get("entry", attacker)
+    return Contestant(attacker, entry, "A1", said.get("status", "official"), (), lists)
+
+
 def test_equal_means_are_tied_whatever_float32_left_of_them() -> None:
     # 15.625 % as the mean of 10 and 20, of 15 and 15, and of 20 and 10 of 96; float32 gives
     # 15.624999627, 15.625 and 15.625000373.
-    def equal(attacker: str, female: int, male: int) -> Contestant:
-        one = contestant(attacker, 1.0, splits=("test",))
-        lists = {
-            name: replace(
-                of_list,
-                rates=(replace(of_list.rates[0], percent=100 * float(np.float32(misses) / 96)),),
-            )
-            for (name, of_list), misses in zip(one.lists.items(), (female, male), strict=True)
-        }
-        return replace(one, lists=lists)
-
-    made = board(equal("a", 10, 20), equal("b", 15, 15), equal("c", 20, 10), equal("d", 15, 16))
+    errors = {"a": (10, 20), "b": (15, 15), "c": (20, 10), "d": (15, 16)}
+    made = board(*(with_errors(name, 96, *both) for name, both in errors.items()))
     assert places(made) == [("a", 1, None), ("b", 1, None), ("c", 1, None), ("d", 4, None)]
-    assert made.strongest_of == "a, b, c"
+    assert made.strongest_of == ("a", "b", "c")
     assert [row.averages["test"].percent for row in made.rows if row.averages][:3] == [15.625] * 3
+
+
+def test_means_at_the_border_of_two_decimals_are_tied() -> None:
+    # (1 + 8) / 1280 and (2 + 7) / 1280 are both 0.703125 %; float32 leaves one of them below it,
+    # the other above.
+    one, other = with_errors("a", 640, 1, 8), with_errors("b", 640, 2, 7)
+    sums = [sum(of_list.rates[0].percent for of_list in c.lists.values()) for c in (one, other)]
+    assert sums[0] > 2 * 0.703125 > sums[1]
+    made = board(one, other, with_errors("late", 640, 7, 2, status="late"))
+    assert places(made) == [("a", 1, None), ("b", 1, None), ("late", None, 1)]
+    assert made.strongest_of == ("a", "b", "late")
+    assert [row.averages["test"].percent for row in made.rows if row.averages] == [0.703125] * 3
+    # Of a team's equal entries the first counts, as they are called.
+    made = board(one, replace(other, attacker="a"))
+    assert [(row.entry, row.counted) for row in made.rows] == [("a", True), ("b", False)]
+    # All systems together: both have the mean rank 1, and share the place.
+    overall = make_overall([board(one, other)], OverallRule("mean-rank", 1))
+    assert [(row.attacker, row.place) for row in overall.rows] == [("a", 1), ("b", 1)]
+    # Of two systems, neither is the more private.
+    systems = [board(one), replace(board(other), system="A2")]
+    two_sided = make_two_sided(systems)
+    assert two_sided is not None
+    assert two_sided.places == {"A1": 1, "A2": 1}
 
 
 def test_references_are_shown_and_not_ranked() -> None:
     reference = Reference("baseline", "test", 1.0, "plan")
     made = board(contestant("a", 1.0), references=(reference,))
     assert made.references == (reference,)
-    assert made.strongest_of == "a"
+    assert made.strongest_of == ("a",)
     # Of one attacker the strongest is no minimum of several.
     assert made.notes == ()
 
@@ -268,7 +303,7 @@ def made_board(system: str, **percents: float) -> Board:
         "test",
         rows,
         strongest=None if strongest is None else Estimate(held[strongest]),
-        strongest_of=strongest,
+        strongest_of=() if strongest is None else (strongest,),
     )
 
 
@@ -285,7 +320,8 @@ def test_the_two_sides_by_hand() -> None:
     assert two_sided is not None
     assert two_sided.systems == ("D", "B", "C", "A")
     assert two_sided.attackers == ("x", "y")
-    assert two_sided.strongest == {"A": "x", "B": "y", "C": "x", "D": "y"}
+    assert two_sided.strongest == {"A": ("x",), "B": ("y",), "C": ("x",), "D": ("y",)}
+    assert two_sided.places == {"D": 1, "B": 2, "C": 3, "A": 4}
     assert {name: one.percent for name, one in two_sided.privacy.items()} == {
         "A": 20,
         "B": 30,
@@ -308,6 +344,13 @@ def test_equal_systems_share_a_place() -> None:
         (("A", "B"), ("B",)),
         (("B", "A"), ("A",)),
     ]
+
+
+def test_places_of_systems_by_hand() -> None:
+    percents = {"B3": 30.0, "T8-5": 25.5, "B4": 25.5, "B5": 20.0}
+    two_sided = make_two_sided([made_board(name, x=percent) for name, percent in percents.items()])
+    assert two_sided is not None
+    assert two_sided.places == {"B3": 1, "T8-5": 2, "B4": 2, "B5": 4}
 
 
 def test_one_system_has_no_two_sides() -> None:

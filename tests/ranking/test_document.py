@@ -89,6 +89,7 @@ OUT_OF_RANGE: list[tuple[tuple[Any, ...], object]] = [
     (("overall", "rows", 0, "place"), 0),
     (("overall", "rows", 0, "ranks", "A1"), 0),
     (("two_sided", "privacy", "A1", "percent"), 1e300),
+    (("two_sided", "places", "A1"), 0),
     (("evidence", 0, "claims", 0, "recomputed"), 1e300),
     (("method", "level"), 95),
     (("method", "draws"), 0),
@@ -125,7 +126,7 @@ def test_numbers_out_of_range_are_refused_with_their_place(
         from_json(json.dumps(document).encode(), "r.json")
 
 
-@pytest.mark.parametrize("name", ["privacy", "strongest"])
+@pytest.mark.parametrize("name", ["places", "privacy", "strongest"])
 def test_of_each_system_there_is_a_strongest_attacker(name: str) -> None:
     document, place, system = put(("two_sided", name, "A1"), None)
     del place[system]

@@ -234,7 +234,7 @@ def test_the_strongest_may_be_late(contest: Contest) -> None:
     board = board_of(contest.ranking, "A1")
     assert board.strongest is not None
     assert board.strongest.percent == pytest.approx(mean_of(3.4), abs=1e-4)
-    assert board.strongest_of == "Late"
+    assert board.strongest_of == ("Late",)
     assert board.strongest.low is not None
     assert "one of a minimum" in board.notes[0]
 
@@ -280,7 +280,11 @@ def test_the_two_sides(contest: Contest) -> None:
     assert two_sided is not None
     # Strongest attacks: A1 3.4 (late), A2 2.6, A3 2.0.
     assert two_sided.systems == ("A3", "A2", "A1")
-    assert two_sided.strongest == {"A1": "Late", "A2": "Last Moment", "A3": "Early"}
+    assert two_sided.strongest == {
+        "A1": ("Late",),
+        "A2": ("Last Moment",),
+        "A3": ("Early",),
+    }
     without = {one.attacker: one for one in two_sided.without}
     # Then A2 is at 1.6, and A3 no longer the most private.
     assert without["Last Moment"].order == ("A2", "A3", "A1")
@@ -370,7 +374,7 @@ def test_what_the_caller_gave_is_refused(contest: Contest, tmp_path: Path) -> No
         rank([path, path.parent / "." / path.name], edition(), RULES)
     with pytest.raises(ConfigError, match="--certificates and --key belong together"):
         Options(certificates=tmp_path)
-    with pytest.raises(DataError):
+    with pytest.raises(DataError, match=r"absent\.zip: "):
         rank([tmp_path / "absent.zip"], edition(), RULES)
 
 

@@ -34,6 +34,16 @@ def test_all_columns(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_end_as_any_system_ends_them(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "register.csv"
+    path.write_bytes(f"submission,team{end}c,T{end}a.zip,U{end}".encode())
+    assert read_register(path, NAMES) == {
+        "c": Registered("T", None),
+        "a.zip": Registered("U", None),
+    }
+
+
 def test_columns_in_another_order_or_absent(tmp_path: Path) -> None:
     assert read(tmp_path, "team, submission\nT,c\n") == {"c": Registered("T", None)}
     assert read(tmp_path, "submission\n") == {}

@@ -19,7 +19,7 @@ A1: system one
      -  Late               late.zip   12.00  10.00 to 14.00      -  -       -     late, would be 1
      -  False              false.zip      -  -                   -  -       -     refuted
   baseline (plan, Table 3), test: 25.50
-  strongest: 12.00 (9.50 to 14.00), Late
+  strongest: 12.00 (9.50 to 14.00), Late (late), Team
   no interval: the targets missed are of 2 speakers
   Late (late.zip), late: received a day later
   False (false.zip), refuted: 21.5 is claimed
@@ -35,7 +35,7 @@ overall, 1 are invited
 systems, most private first: the strongest attacker's EER
   system    EER  interval       strongest
   A2      30.00  -              Team
-  A1      12.00  9.50 to 14.00  Late
+  A1      12.00  9.50 to 14.00  Late (late), Team
   without Late: A1 > A2
 
 submissions
@@ -65,6 +65,15 @@ def test_long_names_are_cut() -> None:
     text = to_text(replace(RANKING, boards=(board,), overall=None, two_sided=None))
     assert f"{'x' * 39}…" in text
     assert "x" * 40 not in text
+
+
+def test_all_of_many_strongest_attackers_are_named() -> None:
+    # Each name is cut by itself; together they are longer than a name may be.
+    names = (*("Team of some University",) * 3, "x" * 500, "Late")
+    board = replace(RANKING.boards[0], strongest_of=names)
+    assert f"14.00), {'Team of some University, ' * 3}{'x' * 39}…, Late (late)\n" in to_text(
+        replace(RANKING, boards=(board,))
+    )
 
 
 def test_nobody() -> None:

@@ -122,7 +122,7 @@ def board(system: str, teams: list[str], draw: random.Random) -> Board:
             Reference("baseline", "dev", 26.25, "plan, Table 3"),
         ),
         strongest=Estimate(lowest, lowest - 7, lowest + 2),
-        strongest_of=teams[0],
+        strongest_of=(teams[0],),
         notes=("The interval of a minimum is too low among equals.",),
     )
 
@@ -179,9 +179,10 @@ def ranking_of(teams: list[str], systems: tuple[str, ...], seed: int = 1) -> Ran
         overall=Overall("By the mean of a team's ranks; the plan leaves it open.", 5, overall),
         two_sided=TwoSided(
             systems=systems,
+            places={name: place for place, name in enumerate(systems, start=1)},
             attackers=tuple(teams),
             privacy={one.system: one.strongest for one in boards if one.strongest},
-            strongest=dict.fromkeys(systems, teams[0]),
+            strongest=dict.fromkeys(systems, (teams[0],)),
             without=(
                 Without(teams[0], moved, moved[:2]),
                 *(Without(team, systems, ()) for team in teams[1:]),
@@ -229,7 +230,6 @@ def results() -> Results:
     )
     figures = (
         Figure(
-            group="det",
             title="DET curves of B2",
             caption="One curve a list.",
             text="Two curves that fall from the upper left to the lower right.",
@@ -238,7 +238,8 @@ def results() -> Results:
             source="results/libri-mini/det.csv",
         ),
     )
-    return Results(rows, measures, figures, ("Two seeds are few.",))
+    method = Method(1500, 0.9, "speakers", 7)
+    return Results(rows, measures, figures, ("Two seeds are few.",), method)
 
 
 def page(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path, PurePosixPath
 
+from harness.cli import compare
 from harness.metrics.bootstrap import Interval
 from harness.metrics.comparison import SeedSpread
 from harness.metrics.resampling import Sampling
@@ -100,6 +102,18 @@ def test_what_a_terminal_would_obey_is_escaped() -> None:
     change = InputDifference("parameter", "attacker.name", "a\x1b[31m", "b\nc")
     hostile = Difference(WHOLE.first, WHOLE.second, (change,), (), (FOUND,), Sampling())
     assert "  parameter  attacker.name: a\\x1b[31m -> b\\nc\n" in to_text(hostile)
+
+
+def keys(document: object) -> set[str]:
+    """Of all objects in a document."""
+    if isinstance(document, dict):
+        return set(document).union(*map(keys, document.values()))
+    return set().union(*map(keys, document)) if isinstance(document, list) else set()
+
+
+def test_every_key_is_described() -> None:
+    described = set(re.findall(r"`([a-z]+)`", compare.__doc__ or ""))
+    assert keys(to_document(WHOLE)) <= described
 
 
 def test_document() -> None:

@@ -219,7 +219,8 @@ def test_equal_systems_share_a_place() -> None:
     # Most private first; the second and the third are equal.
     percents = {"B3": 30.0, "B4": 25.5, "T8-5": 25.5, "B5": 20.0}
     privacy = {name: Estimate(percent) for name, percent in percents.items()}
-    two_sided = dataclasses.replace(made.ranking.two_sided, privacy=privacy)
+    places = {"B3": 1, "B4": 2, "T8-5": 2, "B5": 4}
+    two_sided = dataclasses.replace(made.ranking.two_sided, privacy=privacy, places=places)
     html = render(
         dataclasses.replace(made, ranking=dataclasses.replace(made.ranking, two_sided=two_sided))
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 import pytest
@@ -40,7 +41,7 @@ def test_published_values_stand_below_all_others() -> None:
         Reference("weak", "test", 29.0, "plan"),
         Reference("dev only", "dev", 1.0, "plan"),
     )
-    board = Board("B3", "", "test", rows, references, Estimate(14.0), "late")
+    board = Board("B3", "", "test", rows, references, Estimate(14.0), ("late",))
     view = BoardView.of(board)
     assert [line.row.attacker for line in view.lines] == ["a", "b", "late"]
     assert [one.label for one in view.published] == ["baseline", "weak", "dev only"]
@@ -62,11 +63,11 @@ def test_published_values_stand_below_all_others() -> None:
     assert view.notes == ("3 speakers are too few",)
     assert [line.note for line in view.lines] == [None, 1, None]
     assert [line.new_tier for line in view.lines] == [True, True, False]
-    assert view.strongest is rows[2]
-    # Of equal ones the first, as they stand.
-    equal = (row("a", 14.0), row("late", 14.0, status="late"))
-    view_of_equal = BoardView.of(dataclasses.replace(board, rows=equal))
-    assert view_of_equal.strongest is equal[0]
+    assert view.strongest == {"late": rows[2]}
+    # Of equal ones of one attacker the first, as they stand; a document may name what is not there.
+    equal = (row("a", 14.0), row("late", 14.0, status="late"), row("a", 14.0, status="late"))
+    tied = dataclasses.replace(board, rows=equal, strongest_of=("a", "late", "nobody"))
+    assert BoardView.of(tied).strongest == {"a": equal[0], "late": equal[1], "nobody": None}
     assert view.n_ranked == 2
 
 
@@ -109,10 +110,37 @@ def with_boards(made: Page, *boards: Board) -> Page:
 def test_a_strongest_attacker_that_is_not_official_says_so() -> None:
     rows = (row("a", 16.0, rank=1), row("b", 14.0, status="late"))
     made = page(["a", "b"], ("B3",))
-    board = Board("B3", "", "test", rows, (), Estimate(14.0), "b")
+    board = Board("B3", "", "test", rows, (), Estimate(14.0), ("b",))
     assert "Strongest attacker: b late 14.00" in seen(with_boards(made, board))
-    board = Board("B3", "", "test", rows[:1], (), Estimate(16.0), "a")
-    assert "Strongest attacker: a 16.00" in seen(with_boards(made, board))
+    rows = (row("a", 14.0, rank=1), rows[1], row("c", 14.0, status="unofficial"))
+    board = Board("B3", "", "test", rows, (), Estimate(14.0), ("a", "b", "c"))
+    several = with_boards(made, board)
+    assert "Strongest attacker: a , b late , c unofficial 14.00" in seen(several)
+    board = Board("B3", "", "test", rows[:1], (), Estimate(14.0), ("a",))
+    assert "Strongest attacker: a 14.00" in seen(with_boards(made, board))
+
+
+def test_two_sides_name_all_that_are_strongest_and_places_are_those_given() -> None:
+    made = page(["a", "b"], ("B3", "B4"))
+    assert made.ranking is not None
+    assert made.ranking.two_sided is not None
+    rows = (row("a", 14.0, rank=1), row("b", 14.0, status="late"))
+    board = Board("B3", "", "test", rows, (), Estimate(14.0), ("a", "b"))
+    two_sided = dataclasses.replace(
+        made.ranking.two_sided,
+        places={"B3": 2, "B4": 1},
+        privacy={"B3": Estimate(14.0), "B4": Estimate(14.0)},
+        strongest={"B3": ("a", "b"), "B4": ("b",)},
+    )
+    ranking = dataclasses.replace(made.ranking, boards=(board,), two_sided=two_sided)
+    # Of B4, which has no board here, no status is known.
+    assert "2 B3 14.00 a , b late 1 B4 14.00 b" in seen(dataclasses.replace(made, ranking=ranking))
+
+
+def test_the_filter_offers_every_status() -> None:
+    text = render(page())
+    offered = re.findall(r"<option>([a-z ]+)</option>", text)
+    assert offered == ["official", "unofficial", "late", "refuted", "not checkable"]
 
 
 def test_a_board_without_entries_is_one_line() -> None:
@@ -144,17 +172,42 @@ def test_a_missing_rank_stands_in_brackets() -> None:
     assert "In brackets stands" not in seen(made)
 
 
-def test_a_heat_map_is_on_the_page_once() -> None:
+def test_every_picture_is_among_the_figures_whatever_is_ranked() -> None:
     made = page()
     assert made.results is not None
     (figure,) = made.results.figures
-    heat_map = dataclasses.replace(figure, group="heat map", files=("results/heat-map.svg",))
+    heat_map = dataclasses.replace(
+        figure, title="EER of ours", files=("results/plots/heat-map.svg",)
+    )
     results = dataclasses.replace(made.results, figures=(figure, heat_map))
     both = render(dataclasses.replace(made, results=results), "results")
-    assert both.count(SVG) == 1
-    assert 'href="heat-map.svg"' in both
-    alone = render(dataclasses.replace(made, results=results, ranking=None), "results")
-    assert alone.count(SVG) == 2
+    before, figures = both.split('<h2 id="figures">')
+    # The table above is of those who are ranked, who may be others.
+    assert '<h2 id="heat">' in before
+    assert "heat-map.svg" not in before
+    assert figures.count(SVG) == 2
+    assert 'href="plots/heat-map.svg"' in figures
+
+
+def test_intervals_of_results_and_of_a_ranking_say_how_each_was_made() -> None:
+    made = page()
+    assert made.results is not None
+    text = seen(made)
+    start, results, boards = (
+        text.index(one) for one in ("How to read this ", "± EER of each seed", "A line separates")
+    )
+    ours = "Intervals are of 90 %, by 1,500 draws of speakers"
+    theirs = (
+        "Intervals are of 95 %, by 2,000 draws of speakers, jointly among enrolments and trials"
+    )
+    assert text.count("Intervals are of") == 2
+    assert start < text.index(ours) < results
+    assert boards < text.index(theirs)
+    results_alone = seen(dataclasses.replace(made, ranking=None))
+    assert ours in results_alone
+    assert theirs not in results_alone
+    unsaid = dataclasses.replace(made, results=dataclasses.replace(made.results, method=None))
+    assert ours not in seen(unsaid)
 
 
 def test_columns_without_any_value_are_left_out() -> None:

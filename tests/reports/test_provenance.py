@@ -84,5 +84,5 @@ def test_method_and_images() -> None:
     assert (facts[2].value, facts[2].file) == ("90 %, by 1,500 draws of speakers, seed 7", "i.csv")
     (image,) = facts_of_images({"attacker": "sha256:0"}, "docker/images.lock")
     assert (image.label, image.value, image.file) == (
-        *("image attacker", "sha256:0", "docker/images.lock"),
+        *("image recorded: attacker", "sha256:0", "docker/images.lock"),
     )

@@ -6,16 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from harness.metrics.resampling import Sampling
 from harness.protocols.protocol import Published
 from harness.ranking.document import from_json, to_json
 from harness.ranking.model import Ranking
 from harness.reports.measured import Measured
 from harness.reports.standing import own_ranking
 
-from .trained import drawn, measured, protocol
+from .trained import SAMPLING, drawn, measured, protocol
 
-SAMPLING = Sampling(draws=200)
 PUBLISHED = Published("B4", "test", "mean", 24.99, "plan, Table 3")
 
 
@@ -69,7 +67,7 @@ def test_the_published_value_stands_beside(ranking: Ranking) -> None:
 def test_systems_by_their_strongest_attacker(ranking: Ranking) -> None:
     assert ranking.two_sided is not None
     assert ranking.two_sided.systems == ("B5", "B4")
-    assert ranking.two_sided.strongest == {"B4": "b", "B5": "a"}
+    assert ranking.two_sided.strongest == {"B4": ("b",), "B5": ("a",)}
 
 
 def test_the_document_is_read_back(ranking: Ranking) -> None:

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from harness.metrics.eer import equal_error_rate
+from harness.metrics.resampling import Sampling
 from harness.protocols.lists import Trial
 from harness.protocols.protocol import Average, Protocol, Published, Source, TrialList
 from harness.protocols.scenarios import SCENARIOS
 from harness.reports.evaluation import Scored
 from harness.reports.measured import Measured, Training
 
+SAMPLING = Sampling(draws=200)
 SCENARIO = {scenario.name: scenario for scenario in SCENARIOS}
 
 
@@ -58,6 +60,23 @@ def training(
         equal_error_rate(values[target], values[~target]),
     )
     return Training(seed, scored, f"results/{seed}/{split}-{gender}/scores", "ab" * 32)
+
+
+# Two speakers, two utterances each: 4 targets and 4 nontargets.
+TRIALS = trials_of(["a", "b"])
+TARGETS = [trial.target for trial in TRIALS]
+
+
+def scores(misses: int) -> list[float]:
+    """As many targets below all nontargets as nontargets above all targets: the EER is misses/4."""
+    low = iter([-9.0] * misses + [2.0] * (4 - misses))
+    high = iter([9.0] * misses + [1.0] * (4 - misses))
+    return [next(low) if target else next(high) for target in TARGETS]
+
+
+def by_hand(seed: int, gender: str, misses: int) -> Training:
+    """A training with these misses, and as many false alarms, on the list of TRIALS."""
+    return training(seed, gender, TRIALS, scores(misses))
 
 
 def drawn(seed: int, gender: str, distance: float, **other: str) -> Training:

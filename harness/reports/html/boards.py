@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.ranking.model import APART, Board, Estimate, Evidence, Ranking, Row
+from harness.ranking.rows import strongest_rows
+from harness.reports.page import GUESSING
 
 BAR = 120
 # Shades of the heat map, from an EER of 50 % or more, where an attacker guesses, to one of 0.
 SHADES = 10
-GUESSING = 50.0
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ class BoardView:
     """A board, with lines in the order shown. splits: the one that ranks first.
 
     scale: ends of the bars, percent. published: EERs that stand below all lines. apart: lines that
-    are never ranked. notes: reasons for absent intervals, numbered from 1. strongest: the row of
-    the lowest EER. n_ranked: attackers that have a rank.
+    are never ranked. notes: reasons for absent intervals, numbered from 1. strongest: the
+    rows of the strongest attackers, by name. n_ranked: attackers that have a rank.
     """
 
     board: Board
@@ -69,7 +70,7 @@ class BoardView:
     published: tuple[Published, ...]
     apart: tuple[Line, ...]
     notes: tuple[str, ...]
-    strongest: Row | None
+    strongest: dict[str, Row | None]
     n_ranked: int
 
     @staticmethod
@@ -107,11 +108,6 @@ class BoardView:
         for row, eer in zip(standing, shown, strict=True):
             lines.append(line(row, eer, row.tier is not None and row.tier != tier))
             tier = row.tier
-        lowest = [
-            row
-            for row, eer in zip(standing, shown, strict=True)
-            if eer and board.strongest and eer.percent == board.strongest.percent
-        ]
         return BoardView(
             board,
             tuple(splits),
@@ -120,7 +116,7 @@ class BoardView:
             tuple(_published(board, scale)),
             tuple(line(row) for row in board.rows if row.status in APART),
             notes,
-            lowest[0] if lowest else None,
+            strongest_rows(board),
             len({row.attacker for row in board.rows if row.rank is not None}),
         )
 

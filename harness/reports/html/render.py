@@ -13,11 +13,12 @@ import posixpath
 from base64 import b64encode
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from harness.ranking.model import Status
 from harness.reports.html.boards import BoardView, Heat, entries_of
 from harness.reports.html.curves import DRAWN, Chart, series
 from harness.reports.page import MeasureRow, Page, Results
@@ -27,8 +28,6 @@ HERE = Path(__file__).resolve().parent
 # Characters of a stranger's text, and of any: messages are shorter, and what is longer was made to
 # be in the way.
 BRIEF, LONGEST = 600, 6000
-# The group of a picture of what the page has as a table.
-HEAT_MAP = "heat map"
 Named = TypeVar("Named", str, tuple[str, str])
 
 
@@ -74,11 +73,10 @@ def render(page: Page, folder: str | None = None) -> str:
         script=script,
         script_hash=_hash(script),
         boards=views,
+        statuses=get_args(Status),
         views={view.board.system: view for view in views},
         heat=heat,
-        # The table shows the same.
-        figures=[one for one in results.figures if not (heat and one.group == HEAT_MAP)],
-        heat_maps=[one for one in results.figures if one.group == HEAT_MAP],
+        figures=results.figures,
         measured=_by_training(results.measures),
         entries=entries,
         anchors={entry.name: entry.anchor for entry in entries},
