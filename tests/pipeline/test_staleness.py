@@ -28,6 +28,9 @@ case $2 in
     evaluate) made results/$3/eer/$4/$5/seed-$6 ;;
     compare) for name in eer.csv averages.csv table.md summary.json det.csv
              do echo '{"a": 1}' > results/$3/$name; done ;;
+    report) made results/$3/report/plots && made results/$3/report/leaderboard
+            for name in index.html ranking.json intervals.csv measures.csv histograms.csv speakers.csv
+            do echo a > results/$3/report/$name; done ;;
 esac
 """
 LOCK = {
@@ -105,15 +108,16 @@ def test_as_processes_no_image_matters(images: Images) -> None:
 
 def test_in_docker_the_images_of_a_kind_matter_to_its_stages(images: Images) -> None:
     images.replace("runner: process ", "runner: docker ")
-    assert images.kinds() == {"anonymize", "train", "score"}
+    # The page names the images.
+    assert images.kinds() == {"anonymize", "train", "score", "report"}
     images.repository.repro()
     assert images.stale() == set()
     images.lock(verifier="sha256:93")
     assert images.stale() == set()
     images.lock(attacker="sha256:92")
-    assert images.kinds() == {"train", "score"}
+    assert images.kinds() == {"train", "score", "report"}
     images.lock(anonymizer="sha256:91")
-    assert images.kinds() == {"anonymize"}
+    assert images.kinds() == {"anonymize", "report"}
 
 
 def test_a_strangers_image_makes_its_own_stages_stale(images: Images) -> None:
@@ -145,10 +149,14 @@ def test_a_strangers_image_makes_its_own_stages_stale(images: Images) -> None:
     }
     images.repository.repro()
     images.replace(f"ours: {{type: image, image: '{old}'", f"ours: {{type: image, image: '{new}'")
+    # The leaderboard has what attackers are made of.
     assert images.stale() == {
-        f"{stage}@demo-{system}-ours-1986"
-        for stage in ("train", "score")
-        for system in ("orig", "b2", "theirs")
+        "report@demo",
+        *(
+            f"{stage}@demo-{system}-ours-1986"
+            for stage in ("train", "score")
+            for system in ("orig", "b2", "theirs")
+        ),
     }
 
 
