@@ -29,8 +29,10 @@ case $2 in
     compare) for name in eer.csv averages.csv table.md summary.json det.csv
              do echo '{"a": 1}' > results/$3/$name; done ;;
     report) made results/$3/report/plots && made results/$3/report/leaderboard
-            for name in index.html ranking.json intervals.csv measures.csv histograms.csv speakers.csv
-            do echo a > results/$3/report/$name; done ;;
+            for name in index.html ranking.json
+            do echo a > results/$3/report/$name; done
+            for name in intervals measures histograms speakers
+            do echo a > results/$3/report/$name.csv; done ;;
 esac
 """
 LOCK = {
