@@ -2,7 +2,7 @@
 
 An entry of params.yaml such as `{type: imported, folder: data/vpac2025/imported/T10-2, sha256: …}`
 makes a system of it like any other. The hash covers every sample, so the entry alone determines
-what comes out.
+what comes out. Errors name the folder in what they say: their place becomes an utterance's name.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from typing import ClassVar
 
 from harness.anonymizers.base import Job, Level, Source
 from harness.corpora.anonymized_hearing import hash_of
-from harness.corpora.anonymized_store import ORIGINAL, digest
+from harness.corpora.anonymized_store import IMPORT, ORIGINAL, digest
+from harness.corpora.manifest import FILE_NAME
 from harness.corpora.opaque import Recording
 from harness.corpora.store import Corpus, Samples
 from harness.errors import ConfigError, DataError, IntegrityError
-
-IMPORT = "run `harness corpus import anonymized` and copy the entry that it prints"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,10 +53,12 @@ class Imported:
         """
         recording = _index(self.folder, self.sha256).get(hash_of(samples))
         if recording is None:
-            raise DataError(
-                "nothing was imported for this utterance", where=self.folder, fix=IMPORT
-            )
-        return recording.read()
+            raise DataError(f"nothing in {self.folder} is of this utterance", fix=IMPORT)
+        try:
+            return recording.read()
+        except (DataError, IntegrityError) as error:
+            what = f"{recording.shard}: {error.what}"
+            raise type(error)(what, fix=f"restore it, or {IMPORT}") from error
 
 
 # Once a process: an anonymizer is sent to the workers again with every few utterances.
@@ -65,14 +66,13 @@ class Imported:
 def _index(folder: str, sha256: str) -> dict[str, Recording]:
     """Imported recordings by the hash of their original's samples."""
     path = Path(folder)
-    sets = sorted(one.name for one in path.iterdir() if one.is_dir()) if path.is_dir() else []
+    sets = sorted(manifest.parent.name for manifest in path.glob(f"*/{FILE_NAME}"))
     if not sets:
-        raise DataError("no imported speech", where=folder, fix=IMPORT)
+        raise DataError(f"no imported speech in {folder}", fix=IMPORT)
     found = digest(path, sets)
     if found != sha256:
-        raise IntegrityError(
-            f"its sha256 is {found}, not {sha256}", where=folder, fix=f"restore it, or {IMPORT}"
-        )
+        what = f"the sha256 of {folder} is {found}, not {sha256}"
+        raise IntegrityError(what, fix=f"restore it, or {IMPORT}")
     index = {}
     for corpus in (Corpus(path / name) for name in sets):
         columns = ("shard", "offset", "nbytes", "sha256", "samples", ORIGINAL)

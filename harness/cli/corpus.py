@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.errors import DataError
 from harness.submissions.shown import printable
 
 if TYPE_CHECKING:
@@ -175,8 +179,7 @@ def _import(arguments: argparse.Namespace, recordings: list[Recording]) -> int:
 
 def _import_anonymized(arguments: argparse.Namespace) -> int:
     from harness.corpora.anonymized_check import examine
-    from harness.corpora.anonymized_store import digest, store
-    from harness.corpora.importing import refuse_filled
+    from harness.corpora.anonymized_store import store
     from harness.corpora.store import Corpus
     from harness.pipeline.layout import Layout
     from harness.protocols import protocol
@@ -186,9 +189,9 @@ def _import_anonymized(arguments: argparse.Namespace) -> int:
     benchmark = arguments.benchmark or load().benchmark.name
     layout, system = Layout(benchmark), arguments.system
     target = layout.imported(system)
-    if not arguments.check:
-        refuse_filled(target)
     names = [dataset.name for dataset in protocol.load(benchmark).sets]
+    if not arguments.check:
+        _refuse_imported(target, system, names)
     originals = {name: Corpus(layout.corpus / name) for name in names}
     with Pool(arguments.workers) as pool:
         found = examine(
@@ -208,11 +211,43 @@ def _import_anonymized(arguments: argparse.Namespace) -> int:
         if arguments.check:
             print(f"{printable(str(arguments.path))}: {count} utterances can be imported")
             return 0
-        store(originals, found.files, found.hashes, target, pool=pool, on_progress=_show_progress)
+        accepted: Counter[str] = Counter()
+        for problem in found.problems:
+            accepted[problem.code] += problem.count
+        store(
+            originals,
+            found.files,
+            found.hashes,
+            target,
+            accepted=accepted,
+            pool=pool,
+            on_progress=_show_progress,
+        )
     print(f"{target}: {count} utterances in {len(names)} sets; for anonymizers in params.yaml:")
-    entry = f'{{type: imported, folder: {target}, sha256: "{digest(target, names)}"}}'
-    print(f"  {system}: {entry}")
+    print(_entry(target, system, names))
     return 0
+
+
+def _entry(target: Path, system: str, sets: Sequence[str]) -> str:
+    """Lines for params.yaml. Raises DataError for what is no whole import."""
+    from harness.corpora.anonymized_store import accepted_problems, digest
+
+    entry = f'  {system}: {{type: imported, folder: {target}, sha256: "{digest(target, sets)}"}}'
+    accepted = [f"{code} {count}" for code, count in sorted(accepted_problems(target).items())]
+    return f"  # accepted: {printable(', '.join(accepted))}\n{entry}" if accepted else entry
+
+
+def _refuse_imported(target: Path, system: str, sets: Sequence[str]) -> None:
+    """Raise DataError where an import is already; what is whole is told with its entry."""
+    from harness.corpora.importing import refuse_filled
+
+    try:
+        refuse_filled(target)
+    except DataError as error:
+        with suppress(DataError):
+            print(_entry(target, system, sets))
+        fix = "remove it, or give another --system"
+        raise DataError(error.what, where=error.where, fix=fix) from error
 
 
 def _check(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from harness.protocols.systems import Measured, System
 
 UNKNOWN = "not known"
-HEAD = ("system", "family", "editions", "level", "how it runs here", "status")
+HEAD = ("system", "family", "editions", "level", "how it could run here", "status")
 GAP = "  "
 
 
@@ -71,7 +71,7 @@ def _table(found: list[tuple[System, list[Standing]]]) -> str:
         rows.append(
             (
                 system.name,
-                system.family,
+                system.family or UNKNOWN,
                 ", ".join(system.editions),
                 system.level.value if system.level else UNKNOWN,
                 best.way.how,
@@ -92,7 +92,7 @@ def _page(system: System, found: list[Standing]) -> str:
     code, level, reference = system.code, system.level, system.reference
     lines = [
         system.name,
-        f"  family     {system.family}",
+        f"  family     {system.family or UNKNOWN}",
         f"  editions   {', '.join(system.editions)}",
         f"  team       {system.team or UNKNOWN}",
         f"  level      {f'{level.value} [{level.source}]' if level else UNKNOWN}",
@@ -117,7 +117,7 @@ def _page(system: System, found: list[Standing]) -> str:
             f"  {one.name}: {one.of} [{one.source}]",
             f"    sha256: {one.sha256 or UNKNOWN}; licence: {one.licence or UNKNOWN}",
         ]
-    lines += ["", "how it runs here"]
+    lines += ["", "how it could run here"]
     for way in found:
         lines += [f"  {way.way.how}, {way.way.of}: {way.status}", *(f"    {s}" for s in way.todo)]
     lines += ["", "published values, in percent", *(_published(system.published))]

@@ -88,11 +88,13 @@ def find_folders(
 
 
 def find_files(folder: Path, utterances: Sequence[str]) -> Files:
-    """The files of a set's folder. Raises DataError without `wav/` there, or with far too many."""
+    """The files of a set's folder. Raises DataError for a `wav/` that cannot be listed."""
     files = Files({}, [], [], [])
     known = set(utterances)
     audio = folder / AUDIO
-    if audio.is_symlink() or not audio.is_dir():
+    if audio.is_symlink():
+        raise _linked(audio)
+    if not audio.is_dir():
         raise DataError(
             f"no folder {AUDIO!r}", where=folder, fix=f"put <utterance>.wav into {AUDIO}/"
         )
@@ -125,7 +127,9 @@ def _listing(path: Path, sets: Sequence[str]) -> tuple[Path, list[str], list[str
         raise DataError("no such folder", where=path, fix="give the folder that was unpacked")
     seen: list[tuple[Path, list[str], list[str]]] = []
     for root in (path, path / ROOT):
-        if root != path and (root.is_symlink() or not root.is_dir()):
+        if root != path and root.is_symlink():
+            raise _linked(root)
+        if not root.is_dir():
             continue
         folders, links = [], []
         with os.scandir(root) as entries:
@@ -144,6 +148,14 @@ def _listing(path: Path, sets: Sequence[str]) -> tuple[Path, list[str], list[str
         if any(folder.startswith(name) for folder in folders for name in sets):
             return seen[-1]
     return seen[-1]
+
+
+def _linked(path: Path) -> DataError:
+    return DataError(
+        f"{path.name!r} is a link, which is not followed",
+        where=path.parent,
+        fix="put a copy of the folder there",
+    )
 
 
 def _absent(

@@ -10,14 +10,15 @@ Codes of problems; those marked * a person may accept, and the speech is then us
     rate          not 16 kHz
     channels      not mono
     duration *    not the original's by more than 10 % or 0.1 s, whichever is more
-    swapped *     as long as another utterance's original, and not as long as its own
+    swapped *     two or more files that are as long as each other's originals, not as their own
     silent *      nothing above -60 dBFS where the original has something
-    original *    the original, exactly or but for its level: its own, or exactly another's
+    original      the original, exactly or but for its level: its own, or exactly another's
     repeated *    the same samples as another utterance's file
     set, suffix   a set's folder is not there, or which it is cannot be told
     ambiguous     utterances with equal originals, anonymized differently
 
-Swapped files are told by their durations alone, so only where the system keeps them: see `swapped`.
+Swapped files are told by their durations alone, so only where the system keeps them: see
+`anonymized_swaps`.
 Not found: two swapped files of one length, and original speech that was shifted or filtered.
 """
 
@@ -27,22 +28,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from harness.corpora.anonymized import Files, find_files, find_folders
 from harness.corpora.anonymized_hearing import Heard, hear, pairs, seconds
+from harness.corpora.anonymized_swaps import DURATION_SAMPLES, swapped
 from harness.corpora.check import Problem
-from harness.corpora.store import SAMPLE_RATE, Corpus
+from harness.corpora.store import Corpus
 from harness.errors import DataError
 from harness.runtime.files import disk_errors
 from harness.runtime.pool import Pool
 
-ACCEPTABLE = ("extra", "duration", "swapped", "silent", "original", "repeated")
-# As clause A5 of the contract (docs/contracts.md) has it.
+ACCEPTABLE = ("extra", "duration", "swapped", "silent", "repeated")
+# As clause A5 of the contract (docs/contracts.md) has it, with DURATION_SAMPLES.
 DURATION_SHARE = 0.1
-DURATION_SAMPLES = SAMPLE_RATE // 10
-# An analysis window: systems that keep durations differ by less, once a constant is taken off.
-FIT_SAMPLES = SAMPLE_RATE // 50
+# Of a kind of problem, as many files are named.
+NAMED = 10
 
 # What is said of each kind, and what to do about it.
 _SAID = {
@@ -123,43 +122,10 @@ def examine(
     )
 
 
-def swapped(lengths: Mapping[str, int], originals: Mapping[str, int]) -> dict[str, str]:
-    """Utterances whose file has the length of another's original, with that other utterance.
-
-    lengths: of files, originals: of all originals, in samples. A system adds a constant (the
-    median) and varies about it; a file is out of line beyond six times what half of the files
-    vary, at least two analysis windows. It is swapped if its length is, within half of that,
-    another's whose file is out of line too or missing. Where half of the files vary by more than
-    33 ms, or the constant is above 0.1 s, durations tell nothing, unless all of them together are
-    the originals' in another order.
-    """
-    if not lengths:
-        return {}
-    change = {name: length - originals[name] for name, length in lengths.items()}
-    centre = sorted(change.values())[(len(change) - 1) // 2]
-    usual = sorted(abs(c - centre) for c in change.values())[(len(change) - 1) // 2]
-    fit = max(FIT_SAMPLES, 3 * usual)
-    if max(fit, abs(centre)) > DURATION_SAMPLES:
-        given, own = sorted(lengths.values()), sorted(originals[name] for name in lengths)
-        if max(abs(one - other) for one, other in zip(given, own, strict=True)) > FIT_SAMPLES:
-            return {}
-        centre, fit = 0, FIT_SAMPLES
-    out = [name for name, c in change.items() if abs(c - centre) > 2 * fit]
-    candidates = [*out, *(name for name in originals if name not in lengths)]
-    places = np.array([originals[name] for name in candidates], dtype=np.int64)
-    found = {}
-    for name in out:
-        away = np.abs(places - (lengths[name] - centre))
-        nearest = int(away.argmin())
-        if away[nearest] <= fit:
-            found[name] = candidates[nearest]
-    return found
-
-
 def problems_of(
     folder: Path, original: Corpus, files: Files, heard: Sequence[Heard], known: Mapping[str, Heard]
 ) -> list[Problem]:
-    """Problems of one set, one of each kind: how many files have it, and the first of them.
+    """Problems of one set, one of each kind: how many files have it, and which.
 
     known: an utterance by the hash of its original, of all sets.
     """
@@ -204,6 +170,6 @@ def problems_of(
 
 def _message(code: str, found: Sequence[tuple[str, str]], utterances: int) -> str:
     what, fix = _SAID[code]
-    name, detail = found[0]
-    more = f" ({detail})" if detail else ""
-    return f"{len(found)} {what}, of {utterances} utterances; the first: {name!r}{more}; {fix}"
+    named = ", ".join(f"{name!r} ({told})" if told else repr(name) for name, told in found[:NAMED])
+    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    return f"{len(found)} {what}, of {utterances} utterances: {named}{more}; {fix}"

@@ -35,9 +35,9 @@ class Pair:
 class Heard:
     """What was found of one pair.
 
-    samples: at 16 kHz, None where the file cannot be used. original, content: SHA-256 of the
-    original samples and of the file's (empty where not decoded or silent). fault: its code and
-    what to say of it.
+    samples: how many; None where the file cannot be used, or is not at 16 kHz. original, content:
+    SHA-256 of the original samples and of the file's (empty where not decoded or silent). fault:
+    its code and what to say of it.
     """
 
     utterance: str
@@ -71,7 +71,7 @@ def hear(pair: Pair) -> Heard:
         length = duration_16k(pair.path)
         info = soundfile.info(str(pair.path))
         if info.samplerate != SAMPLE_RATE:
-            return Heard(pair.utterance, length, key, fault=("rate", f"{info.samplerate} Hz"))
+            return Heard(pair.utterance, None, key, fault=("rate", f"{info.samplerate} Hz"))
         if info.channels != 1:
             return Heard(pair.utterance, length, key, fault=("channels", str(info.channels)))
         if length > LONGEST_SHARE * len(original) + SAMPLE_RATE:

@@ -27,8 +27,9 @@ INPUTS = "inputs.lock"
 class Standing:
     """How one way to run a system stands here.
 
-    runs: whether it works now, with nothing to fetch. status: in a few words. todo: what to put
-    where and what to run, one step each; empty where nothing is to be done.
+    runs: whether the system itself works now, with nothing to fetch; never said of one of its kind.
+    status: in a few words. todo: what to put where and what to run, one step each; empty where
+    nothing can be done, or nothing is to be.
     """
 
     way: Way
@@ -85,14 +86,14 @@ def _built_in(system: System, way: Way, here: Here) -> Standing:
     if way.of == "its kind":
         if kind not in here.types:
             return Standing(way, False, "nothing of its kind is built in")
-        return Standing(way, True, f"one of its kind runs here: type {kind}", (line,))
-    refused = here.refusal(system.name, entry)
-    if refused is not None:
-        return Standing(way, False, "not built in", (f"{written} is refused: {refused}",))
+        return Standing(way, False, f"one of its kind runs here: type {kind}", (line,))
     absent = [name for name in way.modules if not here.module(name)]
     if absent:
         step = f"pip install {' '.join(absent)}"
         return Standing(way, False, f"needs the package {absent[0]}", (step,))
+    if here.refusal(system.name, entry) is not None:
+        instead = f": {way.instead}" if way.instead else ""
+        return Standing(way, False, f"not built in yet{instead}")
     return Standing(way, True, "runs here", (line,))
 
 

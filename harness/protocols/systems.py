@@ -80,14 +80,16 @@ class Way:
     """How a system, or only one of its kind (made from its description), could run here.
 
     entry: of something built in, as params.yaml has it; of its kind, the type alone is looked for.
-    modules: packages that it imports when it works. recipe: of a container, the folder in docker/
-    that makes its image; None where there is none. giver: of audio, who has it.
+    modules: packages that it imports when it works. instead: what is built in, where the entry is
+    refused. recipe: of a container, the folder in docker/ that makes its image; None where there is
+    none. giver: of audio, who has it.
     """
 
     how: How
     of: Literal["the system", "its kind"] = "the system"
     entry: dict[str, Any] | None = None
     modules: tuple[str, ...] = ()
+    instead: str | None = None
     recipe: str | None = None
     giver: str | None = None
 
@@ -123,13 +125,14 @@ class System:
     """One system. says: what sources say of it. disagreements: where they contradict each other.
 
     editions: years of the challenges that it was part of. ways: how it could run here, best first.
+    family: None where no source tells it.
     """
 
     name: str
-    family: Family
     editions: tuple[str, ...]
     says: tuple[Fact, ...]
     ways: tuple[Way, ...]
+    family: Family | None = None
     team: str | None = None
     level: LevelFact | None = None
     reference: Fact | None = None

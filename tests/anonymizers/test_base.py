@@ -89,7 +89,7 @@ def test_strangers_anonymizer_is_found_by_name(plugin: None) -> None:
             {"type": "mcadam"},
             r"^params\.yaml: anonymizers\.b2: unknown anonymizer type 'mcadam'; did you mean",
         ),
-        ({}, r"unknown anonymizer type ''; known are: image, mcadams, original"),
+        ({}, r"unknown anonymizer type ''; known are: image, imported, mcadams, original"),
         (
             {"type": "mcadams", "alpha_mim": 0.5},
             r"params\.yaml: anonymizers\.b2: unknown name 'alpha_mim'; did you mean 'alpha_min'",

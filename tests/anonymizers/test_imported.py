@@ -14,7 +14,7 @@ from harness.anonymizers.base import Anonymizer, Job
 from harness.anonymizers.imported import Imported
 from harness.anonymizers.stage import anonymize
 from harness.corpora.anonymized_check import examine
-from harness.corpora.anonymized_store import digest, store
+from harness.corpora.anonymized_store import accepted_problems, digest, store
 from harness.corpora.export import export
 from harness.corpora.importing import Recording, import_utterances
 from harness.corpora.librispeech import index_subset
@@ -118,14 +118,14 @@ def test_speech_that_is_not_what_was_imported(tmp_path: Path) -> None:
     system = imported(tree(tmp_path / "in", corpora), corpora, tmp_path / "imported")
     original = corpora[TRIALS].read("1-1-0")
     np.testing.assert_array_equal(system.anonymize(original, JOB), original[::-1])
-    with pytest.raises(DataError, match="nothing was imported for this utterance"):
+    with pytest.raises(DataError, match="^nothing in .*/imported is of this utterance; run"):
         system.anonymize(original[1:], JOB)
     other = Imported(folder=system.folder, sha256="0" * 64)
-    with pytest.raises(IntegrityError, match=f"its sha256 is {system.sha256}, not 0000"):
+    with pytest.raises(IntegrityError, match=f"/imported is {system.sha256}, not 0000"):
         other.anonymize(original, JOB)
     shutil.rmtree(tmp_path / "imported" / ENROLS)
     moved = (tmp_path / "imported").rename(tmp_path / "moved")
-    with pytest.raises(IntegrityError, match="its sha256 is"):
+    with pytest.raises(IntegrityError, match="the sha256 of .*/moved is"):
         Imported(folder=str(moved), sha256=system.sha256).anonymize(original, JOB)
 
 
@@ -136,8 +136,44 @@ def test_shard_that_was_changed(tmp_path: Path) -> None:
     content = bytearray(shard.read_bytes())
     content[1_000] ^= 1
     shard.write_bytes(content)
-    with pytest.raises(IntegrityError, match="stored audio differs from its manifest"):
+    message = f"{shard.name}: stored audio differs from its manifest; restore it, or run `harness"
+    with pytest.raises(IntegrityError, match=message):
         system.anonymize(corpora[TRIALS].read("1-1-0"), JOB)
+    shard.unlink()
+    with pytest.raises(DataError, match="tar: no such shard; restore it, or run `harness corpus"):
+        system.anonymize(corpora[TRIALS].read("1-1-0"), JOB)
+
+
+def test_a_stray_folder_is_no_set(tmp_path: Path) -> None:
+    corpora = originals(tmp_path / "corpus")
+    system = imported(tree(tmp_path / "in", corpora), corpora, tmp_path / "imported")
+    (tmp_path / "imported/.ipynb_checkpoints").mkdir()
+    original = corpora[TRIALS].read("1-1-0")
+    np.testing.assert_array_equal(system.anonymize(original, JOB), original[::-1])
+
+
+def test_the_hash_covers_what_was_accepted(tmp_path: Path) -> None:
+    corpora = originals(tmp_path / "corpus")
+    system = imported(tree(tmp_path / "in", corpora), corpora, tmp_path / "imported")
+    note, original = tmp_path / "imported/accepted.json", corpora[TRIALS].read("1-1-0")
+    assert accepted_problems(tmp_path / "imported") == {}
+    note.write_text('{"duration": 3}\n')
+    with pytest.raises(IntegrityError, match="the sha256 of"):
+        system.anonymize(original, JOB)
+    assert accepted_problems(tmp_path / "imported") == {"duration": 3}
+    note.write_text("[]")
+    with pytest.raises(DataError, match="imported: accepted.json is damaged"):
+        accepted_problems(tmp_path / "imported")
+    note.unlink()
+    with pytest.raises(DataError, match="^no accepted.json in .*/imported; run"):
+        system.anonymize(original, JOB)
+
+
+def test_the_stage_names_the_folder_that_is_not_there(tmp_path: Path) -> None:
+    corpora = originals(tmp_path / "corpus")
+    nothing = Imported(folder="data/none", sha256="1" * 64)
+    with pytest.raises(DataError, match="^1-1-0: no imported speech in data/none; run `harness"):
+        run(nothing, corpora, tmp_path / "out")
 
 
 def test_settings_that_cannot_be(tmp_path: Path) -> None:
@@ -145,10 +181,12 @@ def test_settings_that_cannot_be(tmp_path: Path) -> None:
         Imported(folder="x", sha256="12")
     nothing = Imported(folder=str(tmp_path / "none"), sha256="1" * 64)
     assert nothing.alphas([], []) == []
-    with pytest.raises(DataError, match="none: no imported speech; run `harness corpus import"):
+    with pytest.raises(
+        DataError, match="^no imported speech in .*/none; run `harness corpus import"
+    ):
         nothing.anonymize(np.zeros(3, np.int16), JOB)
 
 
 def test_digest_names_a_missing_set(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no imported set 'a'"):
+    with pytest.raises(DataError, match="no imported set 'a' in"):
         digest(tmp_path, ["a"])

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 import argparse
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
-from corpora.anonymized_tree import originals, tree
+import yaml
+from corpora.anonymized_tree import originals, tree, write
 
 from harness.cli import corpus
+from harness.corpora.anonymized_store import digest
 from harness.corpora.store import Corpus
 from harness.errors import AudioError, ConfigError, DataError
 
@@ -104,9 +108,16 @@ def test_anonymized_speech_is_checked_then_imported(
     first, second = capsys.readouterr().out.splitlines()
     assert first == f"{TARGET}: 32 utterances in 4 sets; for anonymizers in params.yaml:"
     assert second.startswith(f'  T10-2: {{type: imported, folder: {TARGET}, sha256: "')
-    assert sorted(path.name for path in TARGET.iterdir()) == sorted(DEMO)
-    with pytest.raises(DataError, match="is there already and not empty"):
+    assert sorted(path.name for path in TARGET.iterdir()) == sorted((*DEMO, "accepted.json"))
+    # A second one is refused, and the entry of the first is told again.
+    refused = f"{TARGET}: is there already and not empty; remove it, or give another --system"
+    with pytest.raises(DataError, match=refused):
         run(*ANONYMIZED, "--workers", "1")
+    assert capsys.readouterr().out == f"{second}\n"
+    shutil.rmtree(TARGET / "train")
+    with pytest.raises(DataError, match=refused):
+        run(*ANONYMIZED, "--workers", "1")
+    assert capsys.readouterr().out == ""
 
 
 def test_faults_of_anonymized_speech_are_told_and_nothing_is_imported(
@@ -119,9 +130,9 @@ def test_faults_of_anonymized_speech_are_told_and_nothing_is_imported(
     assert capsys.readouterr().out.splitlines() == [
         "set: in: no folder 'demo_test_trials_f_anon' of set demo_test_trials_f; if it is "
         "'demo_test_trails_f_anon': --map demo_test_trails_f_anon=demo_test_trials_f",
-        "missing: in/train_anon: 1 utterances have no file, of 8 utterances; the first: '1-1-0'; "
+        "missing: in/train_anon: 1 utterances have no file, of 8 utterances: '1-1-0'; "
         "ask for the whole set",
-        "extra: in/train_anon: 1 entries are no utterance of this set, of 8 utterances; the first: "
+        "extra: in/train_anon: 1 entries are no utterance of this set, of 8 utterances: "
         "'\\x1b[31m.txt'; remove them",
     ]
     assert not TARGET.exists()
@@ -144,8 +155,18 @@ def test_misspelt_folder_and_accepted_problems(
     (delivery / "train_anon/wav/notes.txt").touch()
     (delivery / "demo_test_trials_f_anon").rename(delivery / "demo_test_trails_f")
     mapped = ("--map", "demo_test_trails_f=demo_test_trials_f", "--suffix=_anon")
-    assert run(*ANONYMIZED, *mapped, "--accept", "extra", "--workers", "1") == 0
-    assert capsys.readouterr().out.startswith("accepted: extra: in/train_anon: 1 entries are")
+    short = delivery / "train_anon/wav/1-1-3.wav"
+    write(short, np.arange(9_000, dtype=np.int16))
+    accept = ("--accept", "extra", "--accept", "duration", "--accept", "silent")
+    (delivery / "demo_test_trials_m_anon/wav/more.txt").touch()
+    assert run(*ANONYMIZED, *mapped, *accept, "--workers", "1") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("accepted: extra: in/train_anon: 1 entries are")
+    # In two sets one each; what was allowed and did not occur is not told.
+    assert lines[-2] == "  # accepted: duration 1, extra 2"
+    assert json.loads((TARGET / "accepted.json").read_text()) == {"duration": 1, "extra": 2}
+    entry = yaml.safe_load("\n".join(lines[-2:]))["T10-2"]
+    assert entry["sha256"] == digest(TARGET, DEMO)
     assert len(Corpus(TARGET / "demo_test_trials_f")) == 8
 
 
@@ -179,7 +200,8 @@ def spoiled(spoil: Callable[[Path], None]) -> Callable[..., Path]:
         (("--system", "orig"), "'orig' cannot be the name of an imported system"),
         (("--system", "../x"), "'../x' cannot be the name of an imported system"),
         (("--map", "x"), "'x' is not FOLDER=SET"),
-        (("--accept", "audio"), "'audio' is none of: extra, duration, swapped, silent, original"),
+        (("--accept", "audio"), "'audio' is none of: extra, duration, swapped, silent, repeated"),
+        (("--accept", "original"), "'original' is none of: extra, duration, swapped, silent, rep"),
     ],
 )
 def test_impossible_words_of_an_import(

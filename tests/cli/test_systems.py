@@ -30,9 +30,12 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     rows = {line.split()[0]: line for line in lines if line}
     assert lines[0].split("  ")[0] == "system"
-    assert rows["Orig"].endswith("built in          runs here")
+    assert rows["Orig"].endswith("built in               runs here")
     assert rows["T10-2"].endswith("audio from the organizers")
     assert "not known" in rows["B2-2020"]
+    assert rows["T7"].split("  ")[-1].strip() == "audio from its team"
+    assert rows["T7"].split(maxsplit=3)[1:3] == ["not", "known"]
+    assert rows["B2-2022"].endswith("  not built in yet: only the 2024 definition is")
     # A name, and then columns that stand under each other.
     column = lines[0].index("status")
     assert all(line[column - 2 : column] == "  " for line in lines[1:-2])
@@ -58,6 +61,11 @@ def test_weights_and_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert "sha256: not known; licence: not known" in text
 
 
+def test_without_a_family(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("T25") == 0
+    assert "  family     not known\n" in capsys.readouterr().out
+
+
 def test_without_published_values(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("T18") == 0
     assert "published values, in percent\n  not known\n" in capsys.readouterr().out
@@ -69,6 +77,10 @@ def test_json_of_all_and_of_one(capsys: pytest.CaptureFixture[str]) -> None:
     by_name = {document["name"]: document for document in documents}
     assert (by_name["Orig"]["runs"], by_name["Orig"]["status"]) == (True, "runs here")
     assert by_name["T9"]["runs"] is False
+    # What runs is of its kind, not the system.
+    (way,) = by_name["B2-2020"]["ways"]
+    assert (by_name["B2-2020"]["runs"], way["runs"]) == (False, False)
+    assert way["status"] == "one of its kind runs here: type mcadams"
     assert run("T9", "--json") == 0
     document = json.loads(capsys.readouterr().out)
     assert document == by_name["T9"]

@@ -81,6 +81,16 @@ def test_a_linked_folder_is_not_followed(tmp_path: Path) -> None:
     assert "'libri_dev_trials_f' is a link, which is not followed" in str(problems[0])
 
 
+def test_linked_data(tmp_path: Path) -> None:
+    folders(tmp_path, "in", *(f"out/{name}" for name in SETS))
+    (tmp_path / "in/data").symlink_to(tmp_path / "out")
+    with pytest.raises(DataError, match="in: 'data' is a link, which is not followed; put a copy"):
+        find_folders(tmp_path / "in", SETS)
+    # Nothing is looked for in it where the sets lie beside it.
+    folders(tmp_path / "in", *SETS)
+    assert find_folders(tmp_path / "in", SETS)[1] == []
+
+
 def test_too_many_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.corpora.anonymized.MOST_FOLDERS", 2)
     with pytest.raises(DataError, match="more than 2 entries"):
@@ -127,7 +137,10 @@ def test_links_and_pipes_are_never_opened(tmp_path: Path) -> None:
     assert sorted(found.links) == ["b.wav", "c.wav", "d"]
     shutil.rmtree(wav)
     wav.symlink_to(outside)
-    with pytest.raises(DataError, match="no folder 'wav'"):
+    with pytest.raises(DataError, match="set: 'wav' is a link, which is not followed; put a copy"):
+        find_files(tmp_path / "set", ["b"])
+    wav.unlink()
+    with pytest.raises(DataError, match="no folder 'wav'; put <utterance>.wav into wav/"):
         find_files(tmp_path / "set", ["b"])
 
 

@@ -88,6 +88,38 @@ def test_values_of_the_result_files(name: str) -> None:
     assert values == RESULTS_2024[name].split()
 
 
+def test_values_of_b1a_are_those_of_the_file_that_the_recipe_of_2022_links() -> None:
+    # EER test f, m; weighted dev, test; WER dev, test: as that file has them.
+    found = measured("B1.a", "code-2022, baseline/results/RESULTS_summary_tts_old_c at b697fdb")
+    assert len(found) == len(systems.find("B1.a").published) == 5
+    values = [value for one in found for value in one.values().values()]
+    assert values == ["12.04", "8.909", "11.742", "11.809", "7.940", "8.285"]
+
+
+def test_weights_of_the_recipe_of_2022() -> None:
+    weights = {name: [one.name for one in systems.find(name).weights] for name in OF_2022}
+    assert weights == {
+        "B1.a": ["1_asr_am", "2_xvect_extr", "3_ss_am", "4_nsf"],
+        "B1.b": ["1_asr_am", "2_xvect_extr", "5_joint_tts_nsf_hifigan"],
+        "B2-2022": [],
+    }
+
+
+def test_every_source_is_cited() -> None:
+    cited = {c.partition(", ")[0] for s in systems.everything() for c in s.cited()}
+    assert cited == set(systems.sources())
+
+
+def test_what_no_source_tells_is_absent() -> None:
+    assert [s.name for s in systems.everything() if s.family is None] == ["T7", "T25"]
+    assert all(one.licence is None for s in systems.everything() for one in s.weights)
+
+
+def test_the_attacked_systems_have_one_remark() -> None:
+    teams = ("T8-5", "T10-2", "T12-5", "T25-1")
+    assert len({systems.find(name).disagreements[-1] for name in teams}) == 1
+
+
 def test_values_of_the_paper() -> None:
     found: dict[tuple[str, str], list[str | None]] = {}
     for system in systems.everything():
