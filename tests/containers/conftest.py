@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -64,6 +65,12 @@ def assert_breaks(findings: Iterable[Finding], clause: str, said: str) -> None:
     assert broken.keys() == {clause}
     assert said in broken[clause]
     assert broken[clause].isprintable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible() -> None:
+    """What a shell starts in the background ignores Ctrl-C, and so would what tests start."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

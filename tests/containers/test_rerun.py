@@ -305,7 +305,10 @@ def test_an_interrupted_batch_leaves_no_container(
             assert time.monotonic() < end
             time.sleep(0.05)
         process.send_signal(sent)
-        said = process.communicate(timeout=60)[1].decode()
+        try:
+            said = process.communicate(timeout=60)[1].decode()
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "harness: interrupted" in said
     assert "Traceback" not in said
