@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import tell
 from harness.cli.status import FAILED, USAGE_ERROR
-from harness.cli.verify import trials_folder
+from harness.cli.verify import add_trials, trials_folder
 from harness.errors import ConfigError, ListError
 
 if TYPE_CHECKING:
@@ -38,13 +38,7 @@ def register(commands: Any) -> None:
     command.add_argument(
         "--claims", type=Path, metavar="FILE", help="EERs to state (default: they are computed)"
     )
-    command.add_argument(
-        "--trials",
-        type=Path,
-        metavar="DIR",
-        help="folder with the edition's trial lists (default: HARNESS_LISTS, else generated from "
-        "the names in the scores and proven by their hash)",
-    )
+    add_trials(command)
     command.add_argument(
         "--resources",
         type=Path,

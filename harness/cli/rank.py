@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.cli.output import show, tell
 from harness.cli.status import FAILED, USAGE_ERROR
-from harness.cli.verify import trials_folder, write_json
+from harness.cli.verify import add_trials, trials_folder, write_json
 from harness.errors import ConfigError, HarnessError, ListError
 
 
@@ -48,13 +48,7 @@ def register(commands: Any) -> None:
         group.add_argument(
             "--key", type=Path, metavar="PUBLIC", help="public key of who signed the certificates"
         ),
-        group.add_argument(
-            "--trials",
-            type=Path,
-            metavar="DIR",
-            help="folder with the edition's trial lists (default: HARNESS_LISTS, else generated "
-            "from the names in the scores and proven by their hash)",
-        ),
+        add_trials(group),
         group.add_argument(
             "--resources-list",
             type=Path,

@@ -39,13 +39,7 @@ def register(commands: Any) -> None:
         "paths", nargs="*", type=Path, metavar="PATH", help="archive (zip, tar, tar.*) or folder"
     )
     command.add_argument("--benchmark", default="vpac2025", help="edition (default: vpac2025)")
-    command.add_argument(
-        "--trials",
-        type=Path,
-        metavar="DIR",
-        help="folder with the edition's trial lists (default: HARNESS_LISTS, else generated from "
-        "the names in the scores and proven by their hash)",
-    )
+    add_trials(command)
     command.add_argument("--system", metavar="NAME", help="the system, where there is only one")
     command.add_argument(
         "--reported", type=Path, metavar="FILE", help="claimed EERs from outside the submission"
@@ -194,6 +188,17 @@ def _signer(parsed: argparse.Namespace, options: Options) -> Any:
             write_bytes(parsed.certificate, sign(content, signer))
 
     return write
+
+
+def add_trials(command: Any) -> Any:
+    """The option --trials, whose value `trials_folder` reads; returns what argparse makes of it."""
+    return command.add_argument(
+        "--trials",
+        type=Path,
+        metavar="DIR",
+        help="folder with the edition's trial lists (default: HARNESS_LISTS, else generated from "
+        "the names in the scores and proven by their hash)",
+    )
 
 
 def trials_folder(parsed: argparse.Namespace) -> Path | None:

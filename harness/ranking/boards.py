@@ -8,7 +8,7 @@ could not be checked is shown and takes no part.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import mean, stdev
@@ -77,6 +77,35 @@ def make_board(
     rivals = {row.attacker: percent_of(row, rank_by) for row in rows if _competes(row, rank_by)}
     rows = sorted((_ranked(row, rank_by, rivals) for row in rows), key=partial(_order, rank_by))
     return _with_strongest(Board(system, title, rank_by, tuple(rows), tuple(references)), strongest)
+
+
+def make_boards(
+    systems: Iterable[str],
+    contestants: Sequence[Contestant],
+    protocol: Protocol,
+    rank_by: str,
+    sampling: Sampling,
+) -> tuple[tuple[Board, ...], Sampling]:
+    """A board of each system, all by as many draws, and the sampling that was enough for all.
+
+    rank_by, sampling: as in `make_board`.
+    """
+    by_system = {name: [one for one in contestants if one.system == name] for name in systems}
+    for of_system in by_system.values():
+        sampling = enough(sampling, of_system)
+    boards = tuple(
+        make_board(
+            name,
+            protocol.systems.get(name, name),
+            of_system,
+            protocol.lists,
+            rank_by,
+            references=references_of(protocol, name),
+            sampling=sampling,
+        )
+        for name, of_system in by_system.items()
+    )
+    return boards, sampling
 
 
 def references_of(protocol: Protocol, system: str) -> tuple[Reference, ...]:

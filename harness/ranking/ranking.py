@@ -7,7 +7,6 @@ The order of the paths and the number of workers change nothing.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -18,12 +17,11 @@ from harness.errors import ConfigError
 from harness.metrics.resampling import SAMPLING, Sampling
 from harness.protocols.protocol import Protocol
 from harness.protocols.ranking import AttackerRanking
-from harness.ranking.boards import enough, make_board, references_of
+from harness.ranking.boards import make_boards
 from harness.ranking.certificates import Certificates, read_certificates
-from harness.ranking.contest import Contestant
 from harness.ranking.entries import all_pairs, contestants_of
 from harness.ranking.evidence import evidence_of
-from harness.ranking.model import FORMAT, Board, Method, Ranking
+from harness.ranking.model import FORMAT, Method, Ranking
 from harness.ranking.overall import make_overall
 from harness.ranking.register import read_register, teams_of
 from harness.ranking.remarks import not_registered, on_no_board, suspicious
@@ -129,7 +127,9 @@ def rank(
     if register is not None and options.register is not None:
         remarks += not_registered(found.submissions, register, options.register, protocol)
     remarks += [*suspicious(found.submissions), *certificates.remarks]
-    boards, sampling = _boards(contestants, protocol, rules, options.sampling)
+    # Those of the edition, or those attacked.
+    systems = dict.fromkeys([*protocol.systems, *sorted(one.system for one in contestants)])
+    boards, sampling = make_boards(systems, contestants, protocol, rules.rank_by, options.sampling)
     return Ranking(
         format=FORMAT,
         harness=__version__,
@@ -137,7 +137,7 @@ def rank(
         title=protocol.title,
         method=Method(sampling.draws, sampling.level, sampling.unit, sampling.seed),
         rules=(*protocol.rules, *(one.format(split=rules.rank_by) for one in SENTENCES)),
-        boards=tuple(boards),
+        boards=boards,
         overall=None if rules.overall is None else make_overall(boards, rules.overall),
         two_sided=make_two_sided(boards),
         evidence=tuple(
@@ -148,30 +148,3 @@ def rank(
         ),
         remarks=tuple(remarks),
     )
-
-
-def _boards(
-    contestants: Sequence[Contestant],
-    protocol: Protocol,
-    rules: AttackerRanking,
-    sampling: Sampling,
-) -> tuple[list[Board], Sampling]:
-    """One of each system of the edition, or of those attacked; all by as many draws."""
-    by_system: dict[str, list[Contestant]] = {name: [] for name in protocol.systems}
-    for one in sorted(contestants, key=operator.attrgetter("system")):
-        by_system.setdefault(one.system, []).append(one)
-    for of_system in by_system.values():
-        sampling = enough(sampling, of_system)
-    boards = [
-        make_board(
-            name,
-            protocol.systems.get(name, name),
-            of_system,
-            protocol.lists,
-            rules.rank_by,
-            references=references_of(protocol, name),
-            sampling=sampling,
-        )
-        for name, of_system in by_system.items()
-    ]
-    return boards, sampling

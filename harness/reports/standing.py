@@ -8,7 +8,7 @@ from harness import __version__
 from harness.metrics.resampling import Sampling
 from harness.protocols.protocol import Protocol
 from harness.protocols.scenarios import SEMI_INFORMED
-from harness.ranking.boards import enough, make_board, references_of
+from harness.ranking.boards import make_boards
 from harness.ranking.contest import Contestant
 from harness.ranking.model import FORMAT, Method, Ranking
 from harness.ranking.two_sided import make_two_sided
@@ -40,19 +40,8 @@ def own_ranking(
         for one in measured
         if one.scenario == SEMI_INFORMED.name
     ]
-    sampling = enough(sampling, contestants)
-    boards = tuple(
-        make_board(
-            system,
-            protocol.systems.get(system, system),
-            [one for one in contestants if one.system == system],
-            protocol.lists,
-            rank_by,
-            references=references_of(protocol, system),
-            sampling=sampling,
-        )
-        for system in dict.fromkeys(one.system for one in contestants)
-    )
+    systems = dict.fromkeys(one.system for one in contestants)
+    boards, sampling = make_boards(systems, contestants, protocol, rank_by, sampling)
     return Ranking(
         format=FORMAT,
         harness=__version__,
