@@ -4,8 +4,8 @@
 `n_nontarget`; `threshold`, `misses` and `false_alarms` of the official operating point; and
 `eer_percent`, the rate in percent by estimator, unrounded (`official` is the edition's; the others
 are those of `harness.metrics.estimators`); with `--measures` also `measures`, each of
-`harness.metrics.measures` with `title`, `value` (None with too few targets), `unit`, `needs` and
-`caution`.
+`harness.metrics.measures` with `title`, `value` (None with too few targets), `unit`, `direction`, `needs`
+and `caution`.
 """
 
 from __future__ import annotations
@@ -98,6 +98,7 @@ def _measures(of_targets: Any, of_nontargets: Any) -> dict[str, Any]:
             "title": one.title,
             "value": one.function(of_targets, of_nontargets) if enough else None,
             "unit": one.unit,
+            "direction": one.direction.value,
             "needs": one.needs.value,
             "caution": (
                 one.caution(len(of_targets), len(of_nontargets))
@@ -136,7 +137,8 @@ def _further(measures: dict[str, Any]) -> list[str]:
     lines = ["", f"{'measure':{width}}     value  unit"]
     for name, one in measures.items():
         value = "none" if one["value"] is None else f"{one['value']:.4f}"
-        lines.append(f"{name:{width}}  {value:>8}  {one['unit']:8}  {one['title']}; {one['needs']}")
+        said = "; ".join((one["title"], one["direction"], one["needs"]))
+        lines.append(f"{name:{width}}  {value:>8}  {one['unit']:8}  {said}")
         if one["caution"]:
             lines.append(f"{'':{width}}  {one['caution']}")
     return lines

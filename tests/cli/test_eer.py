@@ -142,6 +142,7 @@ def test_further_measures(files: tuple[Path, Path], capsys: pytest.CaptureFixtur
     assert "fewer than 30" in measures["miss-at-1"]["caution"]
     assert measures["linkability"]["value"] is None
     assert measures["linkability"]["caution"] == "fewer than 20 targets"
+    assert measures["cllr"]["direction"] == "higher is more private"
     assert measures["cllr"]["needs"] == "natural log-likelihood ratios"
     assert not {"eer", "eer-kaldi", "eer-rocch"} & set(measures)
     assert run(files, "--measures") == 0
