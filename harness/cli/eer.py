@@ -4,8 +4,8 @@
 `n_nontarget`; `threshold`, `misses` and `false_alarms` of the official operating point; and
 `eer_percent`, the rate in percent by estimator, unrounded (`official` is the edition's; the others
 are those of `harness.metrics.estimators`); with `--measures` also `measures`, each of
-`harness.metrics.measures` with `title`, `value` (None with too few targets), `unit`, `direction`, `needs`
-and `caution`.
+`harness.metrics.measures` with `title`, `value` (None with too few targets), `unit`, `direction`,
+`needs` and `caution`.
 """
 
 from __future__ import annotations
