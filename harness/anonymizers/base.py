@@ -5,18 +5,26 @@ params.yaml), registered in the entry-point group `harness.anonymizers`. It sees
 time, or a shard at once where starting is dear, and of each a job that the host has drawn for it:
 so batches, order and number of workers cannot change a result. It never sees an official name; the
 speaker only where the level is `speaker`.
+
+In params.yaml, `level` may also be given for each set, by its name or by its role in the protocol:
+`level: {train: utterance, enrolment: speaker, trial: speaker}`. The host resolves that: an
+anonymizer only ever has one level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from harness.corpora.opaque import Recording
 from harness.corpora.store import Samples
+from harness.errors import ConfigError
+from harness.protocols.protocol import ROLES, DataSet, set_names
+from harness.protocols.typed import did_you_mean
 from harness.runtime import plugins
 from harness.runtime.events import Events
 
@@ -94,15 +102,99 @@ class BatchAnonymizer(Anonymizer, Protocol):
         ...
 
 
+@runtime_checkable
+class Targeted(Anonymizer, Protocol):
+    """One that turns speakers into others: those of the benchmark's training set."""
+
+    def aimed(self, targets: Path) -> Anonymizer:
+        """The system with its target speakers. targets: a stored corpus, the training set."""
+        ...
+
+
+@runtime_checkable
+class Accelerated(BatchAnonymizer, Protocol):
+    """One that can use a GPU in this process. gpu: whether it would, as its parameters are."""
+
+    @property
+    def gpu(self) -> bool:
+        """Whether `batch` may be given the device `cuda`."""
+        ...
+
+
+@runtime_checkable
+class Composed(Anonymizer, Protocol):
+    """One that is made of others. parts: these, as they are loaded."""
+
+    @property
+    def parts(self) -> Sequence[Anonymizer]:
+        """The systems it is made of, each of which must be able to run."""
+        ...
+
+
 KIND = plugins.Kind(
     "anonymizer", "harness.anonymizers", Anonymizer, "level, name, alphas() and anonymize()"
 )
 
 
-def load(name: str, entry: Mapping[str, Any]) -> Anonymizer:
+def load(name: str, entry: Mapping[str, Any], dataset: DataSet | None = None) -> Anonymizer:
     """The anonymizer that params.yaml calls `name`, from its entry (`type` and parameters).
 
-    Raises ConfigError as `plugins.load` does.
+    dataset: the set it is for, where the entry has a level for each; without one they are all
+    checked. Raises ConfigError as `plugins.load` does, and for levels that leave a role out or name
+    what is no set.
     """
+    level = entry.get("level")
+    if not isinstance(level, Mapping):
+        return _load(name, entry)
+    where = f"params.yaml: anonymizers.{name}.level"
+    known = (*ROLES, *set_names())
+    for key in level:
+        if key not in known:
+            raise ConfigError(f"no set {key!r}", where=where, fix=did_you_mean(str(key), known))
+    if dataset is None:
+        lacking = [role for role in ROLES if role not in level]
+        if lacking:
+            raise ConfigError(f"{lacking[0]!r} has none", where=where, fix=f"add `{lacking[0]}:`")
+        return [_load(name, {**entry, "level": one}) for one in level.values()].pop()
+    return _load(name, {**entry, "level": level.get(dataset.name, level[dataset.role])})
+
+
+def _load(name: str, entry: Mapping[str, Any]) -> Anonymizer:
     anonymizer: Anonymizer = plugins.load(KIND, name, entry)
     return anonymizer
+
+
+def aimed(anonymizer: Anonymizer, targets: Path) -> Anonymizer:
+    """The anonymizer, with its target speakers where it has any. targets: see `Targeted`."""
+    return anonymizer.aimed(targets) if isinstance(anonymizer, Targeted) else anonymizer
+
+
+def everything_of(anonymizer: Anonymizer) -> Iterator[Anonymizer]:
+    """The anonymizer, and all that it is made of."""
+    yield anonymizer
+    for part in anonymizer.parts if isinstance(anonymizer, Composed) else ():
+        yield from everything_of(part)
+
+
+@contextmanager
+def batch_of(
+    anonymizer: Anonymizer,
+    speech: Sequence[tuple[Job, Recording]],
+    *,
+    work: Path,
+    threads: int,
+    device: Device,
+    events: Events,
+) -> Iterator[Mapping[str, Callable[[], Samples]]]:
+    """As `BatchAnonymizer.batch`, of any anonymizer."""
+    if isinstance(anonymizer, BatchAnonymizer):
+        with anonymizer.batch(
+            speech, work=work, threads=threads, device=device, events=events
+        ) as made:
+            yield made
+    else:
+        yield {job.utterance: partial(_one, anonymizer, job, kept) for job, kept in speech}
+
+
+def _one(anonymizer: Anonymizer, job: Job, recording: Recording) -> Samples:
+    return anonymizer.anonymize(recording.read(), job)

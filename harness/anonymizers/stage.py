@@ -1,24 +1,29 @@
-"""The stage `anonymize`: every set of a benchmark's corpus, through one anonymizer."""
+"""The stage `anonymize`: every set of a benchmark's corpus, through one anonymizer.
+
+What is odd about the speech that came out stands in the manifest's column `note`, in the words of
+`harness.corpora.audio`; utterances that were made silent are told of, too. None is dropped.
+"""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from harness.anonymizers.base import Anonymizer, BatchAnonymizer, Device, Job, Source
+from harness.corpora.audio import NOTE, SILENCE, oddities
 from harness.corpora.opaque import Recording, opaque_ids
-from harness.corpora.store import Corpus, Made, Maker, Prepare, Utterance, build
-from harness.errors import HarnessError
+from harness.corpora.store import Corpus, Made, Maker, Prepare, Samples, Utterance, build
+from harness.errors import AudioError, HarnessError
 from harness.runtime.events import Events
 from harness.runtime.files import code_fingerprint, finished_folder, work_folder
 from harness.runtime.pool import Pool
 from harness.runtime.seeds import derived_seed
 
-# Utterances that an error about a whole shard names.
+# Utterances that an error about a whole shard, or a warning, names.
 NAMED = 3
 
 
@@ -40,7 +45,7 @@ class OneByOne:
         """The anonymized utterance. Raises what the anonymizer raises, with the official name."""
         task: Task = utterance.recipe
         with _told_of(utterance):
-            return Made(self.anonymizer.anonymize(task.recording.read(), task.job))
+            return _made(self.anonymizer.anonymize(task.recording.read(), task.job))
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,13 @@ class Batches:
 def read(utterance: Utterance) -> Made:
     """An utterance that was anonymized with its shard. Errors have its official name."""
     with _told_of(utterance):
-        return Made(utterance.recipe())
+        return _made(utterance.recipe())
+
+
+def _made(samples: Samples) -> Made:
+    if not samples.size:
+        raise AudioError("nothing came out, not even silence", fix="mend the anonymizer")
+    return Made(samples, {NOTE: ";".join(oddities(samples))})
 
 
 @contextmanager
@@ -141,7 +152,7 @@ def plan(anonymizer: Anonymizer, corpus: Corpus, system: str, seed: int) -> list
 
 
 def anonymize(
-    anonymizer: Anonymizer,
+    anonymizers: Mapping[str, Anonymizer],
     system: str,
     sources: Sequence[Path],
     target: Path,
@@ -153,23 +164,26 @@ def anonymize(
 ) -> int:
     """Anonymize the corpora `sources` into folders of the same names under `target`.
 
-    device: what a system that takes batches may use, with as many threads as the pool has workers.
-    Returns the number of utterances. What an interrupted run has finished is not made again.
+    anonymizers: by the name of the set, for a system may have another level in each. device: what
+    one that takes batches may use, with as many threads as the pool has workers. Returns the number
+    of utterances. What an interrupted run has finished is not made again.
     """
     corpora = [Corpus(source) for source in sources]
     total = sum(len(corpus) for corpus in corpora)
     digests = {corpus.path.name: corpus.digest() for corpus in corpora}
-    identity = [repr(anonymizer), system, seed, digests, code_fingerprint()]
+    used = {name: repr(anonymizers[name]) for name in digests}
+    identity = [used, system, seed, digests, device, code_fingerprint()]
     work = work_folder(f"anonymize-{system}", identity)
-    make: Maker = OneByOne(anonymizer)
-    prepare: Prepare = nullcontext
-    if isinstance(anonymizer, BatchAnonymizer):
-        make = read
-        prepare = Batches(anonymizer, work / "batch", pool.workers, device, events)
     done = 0
     with finished_folder(target, work / "sets") as folder:
         for corpus in corpora:
             name = corpus.path.name
+            anonymizer = anonymizers[name]
+            make: Maker = OneByOne(anonymizer)
+            prepare: Prepare = nullcontext
+            if isinstance(anonymizer, BatchAnonymizer):
+                make = read
+                prepare = Batches(anonymizer, work / "batch", pool.workers, device, events)
 
             def progress(count: int, before: int = done) -> None:
                 events.progress(f"anonymize {system}", before + count, total)
@@ -185,6 +199,17 @@ def anonymize(
                     prepare=prepare,
                     on_progress=progress,
                 )
+            _warn_of_silence(corpus, Corpus(folder / name), system, events)
             done += len(corpus)
     shutil.rmtree(work)
     return total
+
+
+def _warn_of_silence(original: Corpus, made: Corpus, system: str, events: Events) -> None:
+    notes = zip(made.manifest["utterance"], made.manifest[NOTE], strict=True)
+    silent = [name for name, note in notes if SILENCE in note.split(";")]
+    new = [name for name in silent if SILENCE not in oddities(original.read(name))]
+    if new:
+        more = ", …" if new[NAMED:] else ""
+        told = f"{len(new)} of {len(made)} utterances became silent: {', '.join(new[:NAMED])}{more}"
+        events.emit("warning", message=f"anonymize {system}: {made.path.name}: {told}")

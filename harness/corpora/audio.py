@@ -38,6 +38,7 @@ from harness.corpora.store import SAMPLE_RATE, Made, Samples
 from harness.errors import AudioError
 
 NOTE = "note"
+CLIPPED, DC, SILENCE, SHORT = "clipped", "dc", "silence", "short"
 
 LOWEST_RATE = 8_000
 HIGHEST_RATE = 192_000
@@ -99,7 +100,7 @@ def read_audio(source: Path, start: int | None = None, stop: int | None = None) 
         notes.append(f"downmixed:{channels}")
     if subtype != "PCM_16":
         notes.append(f"requantised:{subtype}")
-    return Made(samples, {NOTE: ";".join(notes + _oddities(samples, clipped))})
+    return Made(samples, {NOTE: ";".join(notes + oddities(samples, clipped))})
 
 
 def duration_16k(path: Path) -> int:
@@ -236,13 +237,17 @@ def _quantise(signal: npt.NDArray[np.float64]) -> tuple[Samples, bool]:
     return np.clip(scaled, -FULL_SCALE, FULL_SCALE - 1).astype(np.int16), clipped
 
 
-def _oddities(samples: Samples, clipped: bool) -> list[str]:
+def oddities(samples: Samples, clipped: bool = False) -> list[str]:
+    """What is odd about mono samples, one or more, in words of the manifest's column `note`.
+
+    clipped: whether they were beyond full scale before they had 16 bits.
+    """
     mean = float(samples.mean(dtype=np.float64))
     found = {
-        "clipped": clipped or _stands_at_full_scale(samples),
-        "dc": abs(mean) >= DC_LIMIT,
-        "silence": bool(np.abs(samples - mean).max() < SILENCE_LIMIT),
-        "short": len(samples) < WINDOW_SAMPLES,
+        CLIPPED: clipped or _stands_at_full_scale(samples),
+        DC: abs(mean) >= DC_LIMIT,
+        SILENCE: bool(np.abs(samples - mean).max() < SILENCE_LIMIT),
+        SHORT: len(samples) < WINDOW_SAMPLES,
     }
     return [word for word, is_so in found.items() if is_so]
 

@@ -11,12 +11,13 @@ from functools import partial
 from importlib.metadata import version
 
 from harness.anonymizers import base as anonymizers
-from harness.anonymizers.base import Anonymizer, Device
+from harness.anonymizers.base import Accelerated, Anonymizer, Device, everything_of
 from harness.attackers import base as attackers
 from harness.attackers.base import Attacker
 from harness.contracts.anonymizer.image import ContainedAnonymizer, ImageAnonymizer
 from harness.contracts.attacker.image import ImageAttacker
 from harness.errors import ConfigError, HarnessError
+from harness.protocols.protocol import DataSet
 from harness.runtime.containers.engine import image_digest
 from harness.runtime.containers.running import GPU_DEVICE
 from harness.runtime.images import Image, Imaged, Kind, usable
@@ -27,16 +28,22 @@ from harness.runtime.parameters import Benchmark, Parameters
 TRACKED_VERSIONS = ("torch", "speechbrain", "numpy", "scipy", "soundfile")
 
 
-def load_anonymizer(parameters: Parameters, name: str) -> Anonymizer:
+def load_anonymizer(
+    parameters: Parameters, name: str, dataset: DataSet | None = None
+) -> Anonymizer:
     """An anonymizer of params.yaml, in its image where the runner is docker.
 
-    Raises ConfigError and ContainerError as `usable` does.
+    dataset: the set that it is for, as of `harness.anonymizers.base.load`. Raises ConfigError and
+    ContainerError as `usable` does.
     """
     entry = parameters.anonymizers[name]
-    own = anonymizers.load(name, entry)
+    own = anonymizers.load(name, entry, dataset)
     image = _image(parameters, "anonymizer", own)
     if image is None:
         return own
+    if "level" in entry:
+        # One of a set, where each has its own.
+        entry = {**entry, "level": own.level}
     return ContainedAnonymizer(image=image.digest, level=own.level, parameters=entry, own=own)
 
 
@@ -72,18 +79,30 @@ def versions(parameters: Parameters, attacker: str) -> dict[str, str]:
     return {name: found[name] for name in TRACKED_VERSIONS if name in found}
 
 
-def device(parameters: Parameters, system: Anonymizer | Attacker) -> Device:
-    """The device that a system may use. Raises ConfigError where one is asked for and missing."""
+def device(parameters: Parameters, *systems: Anonymizer | Attacker) -> Device:
+    """The device that systems may use. Raises ConfigError where one is asked for and missing."""
     asked = parameters.runtime.device
-    if asked == "cpu" or not (in_container(system) or isinstance(system, Attacker)):
-        # In this process, anonymizers have the CPU.
+    parts = [part for system in systems for part in _parts(system)]
+    inside, contained = any(map(_takes_gpu, parts)), any(map(in_container, parts))
+    if asked == "cpu" or not (inside or contained):
         return "cpu"
-    there = GPU_DEVICE.exists() if in_container(system) else _torch_sees_one()
+    there = (not contained or GPU_DEVICE.exists()) and (not inside or _torch_sees_one())
     if asked == "cuda" and not there:
         raise ConfigError(
             "there is no CUDA device", where="params.yaml: runtime.device", fix="use auto or cpu"
         )
     return "cuda" if there else "cpu"
+
+
+def _parts(system: Anonymizer | Attacker) -> list[Anonymizer | Attacker]:
+    return [system] if isinstance(system, Attacker) else list(everything_of(system))
+
+
+def _takes_gpu(system: Anonymizer | Attacker) -> bool:
+    """Whether a system may use one in this process."""
+    if in_container(system):
+        return False
+    return isinstance(system, Attacker) or (isinstance(system, Accelerated) and system.gpu)
 
 
 def _torch_sees_one() -> bool:
@@ -132,7 +151,8 @@ def _systems(
 
 
 def _require(parameters: Parameters, system: Anonymizer | Attacker) -> None:
-    if isinstance(system, ImageAnonymizer | ImageAttacker):
-        image_digest(system.image)
+    for part in _parts(system):
+        if isinstance(part, ImageAnonymizer | ImageAttacker):
+            image_digest(part.image)
     if parameters.runtime.device == "cuda":
         device(parameters, system)

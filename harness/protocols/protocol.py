@@ -6,15 +6,17 @@ Counts and hashes here are the truth that data are held against before any work 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from harness.errors import ConfigError
 from harness.protocols.typed import build, did_you_mean, read_yaml
 
 Gender = Literal["f", "m"]
 Role = Literal["train", "enrolment", "trial"]
+ROLES: tuple[Role, ...] = get_args(Role)
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,12 @@ def names() -> list[str]:
     return sorted(
         f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml")
     )
+
+
+@lru_cache(maxsize=1)
+def set_names() -> frozenset[str]:
+    """Names of the sets of all protocols."""
+    return frozenset(dataset.name for name in names() for dataset in load(name).sets)
 
 
 def data_file(name: str) -> Path:

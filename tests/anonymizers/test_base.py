@@ -89,7 +89,11 @@ def test_strangers_anonymizer_is_found_by_name(plugin: None) -> None:
             {"type": "mcadam"},
             r"^params\.yaml: anonymizers\.b2: unknown anonymizer type 'mcadam'; did you mean",
         ),
-        ({}, r"unknown anonymizer type ''; known are: image, imported, mcadams, original"),
+        (
+            {},
+            r"unknown anonymizer type ''; known are: admixture, asr-tts, formant-pitch, image, "
+            r"imported, knn-vc, mcadams, original, pitch-smoothing$",
+        ),
         (
             {"type": "mcadams", "alpha_mim": 0.5},
             r"params\.yaml: anonymizers\.b2: unknown name 'alpha_mim'; did you mean 'alpha_min'",

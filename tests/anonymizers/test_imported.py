@@ -41,7 +41,8 @@ def imported(path: Path, corpora: dict[str, Corpus], target: Path) -> Imported:
 def run(system: Anonymizer, corpora: dict[str, Corpus], target: Path) -> dict[str, bytes]:
     """The stage's output: every file by its path."""
     sources = [corpus.path for corpus in corpora.values()]
-    anonymize(system, "s", sources, target, seed=1, pool=Pool(1), events=Events())
+    by_set = {path.name: system for path in sources}
+    anonymize(by_set, "s", sources, target, seed=1, pool=Pool(1), events=Events())
     return {p.relative_to(target).as_posix(): p.read_bytes() for p in target.rglob("*.*")}
 
 

@@ -69,7 +69,13 @@ def run(
     sources = source if isinstance(source, list) else [source]
     with Pool(workers) as pool:
         count = anonymize(
-            anonymizer, "sys", sources, target, seed=seed, pool=pool, events=Events(heard.append)
+            {path.name: anonymizer for path in sources},
+            "sys",
+            sources,
+            target,
+            seed=seed,
+            pool=pool,
+            events=Events(heard.append),
         )
     assert count == sum(len(Corpus(path)) for path in sources)
     return heard
@@ -165,7 +171,12 @@ def test_other_shards_give_the_same_audio(tmp_path: Path) -> None:
 def test_original_changes_nothing(tmp_path: Path) -> None:
     source = corpus(tmp_path / "c")
     run(Original(), tmp_path / "c", tmp_path / "out")
-    assert files(tmp_path / "out" / "c") == files(tmp_path / "c")
+    given, made = files(tmp_path / "c"), files(tmp_path / "out" / "c")
+    assert given.pop("manifest.tsv") != made.pop("manifest.tsv")
+    assert given == made
+    manifest = Corpus(tmp_path / "out" / "c").manifest
+    assert list(manifest.columns) == [*source.manifest.columns, "note"]
+    assert manifest.drop(columns="note").equals(source.manifest)
     assert {job.alpha for job in jobs(Original(), source, "sys", 7)} == {None}
 
 
@@ -254,6 +265,53 @@ def test_progress_runs_over_all_sets(tmp_path: Path) -> None:
     assert done == sorted(done)
     assert (done[0], done[-1], heard[-1]["total"]) == (1, 36, 36)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a", "b"]
+
+
+# What comes out
+
+
+@dataclasses.dataclass(frozen=True)
+class Odd(Noise):
+    """What an anonymizer made of the utterance that is marked."""
+
+    of_marked: int = 0
+
+    def anonymize(self, samples: Samples, job: Job) -> Samples:
+        if samples[0] == MARK:
+            return np.zeros(self.of_marked, dtype=np.int16)
+        return super().anonymize(samples, job)
+
+
+def test_silence_that_was_made_is_kept_noted_and_told_of(tmp_path: Path) -> None:
+    corpus(tmp_path / "c", marked=NAMES[5])
+    heard = run(Odd(of_marked=800), tmp_path / "c", tmp_path / "out")
+    made = Corpus(tmp_path / "out" / "c")
+    assert not made.read(NAMES[5]).any()
+    notes = dict(zip(made.manifest["utterance"], made.manifest["note"], strict=True))
+    assert notes[NAMES[5]] == "silence"
+    assert not any("silence" in note for name, note in notes.items() if name != NAMES[5])
+    (warning,) = [event for event in heard if event["event"] == "warning"]
+    told = f"anonymize sys: c: 1 of {len(NAMES)} utterances became silent: {NAMES[5]}"
+    assert warning["message"] == told
+    # What was silent before is no news.
+    assert not [e for e in run(Original(), tmp_path / "out/c", tmp_path / "o") if "message" in e]
+
+
+def test_nothing_at_all_is_refused(tmp_path: Path) -> None:
+    corpus(tmp_path / "c", marked=NAMES[5])
+    with pytest.raises(AudioError, match=f"^{NAMES[5]}: nothing came out, not even silence; mend"):
+        run(Odd(), tmp_path / "c", tmp_path / "out")
+
+
+def test_a_set_has_the_anonymizer_of_its_name(tmp_path: Path) -> None:
+    sets = [tmp_path / "a", tmp_path / "b"]
+    for path in sets:
+        corpus(path)
+    by_set = {"a": Noise(), "b": Noise(level="speaker")}
+    anonymize(by_set, "sys", sets, tmp_path / "out", seed=7, pool=Pool(1), events=Events())
+    for name, system in by_set.items():
+        run(system, tmp_path / name, tmp_path / "alone" / name)
+        assert files(tmp_path / "out" / name) == files(tmp_path / "alone" / name / name)
 
 
 # Systems that take a shard at once

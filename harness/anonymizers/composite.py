@@ -1,0 +1,63 @@
+"""Anonymizers that are made of others.
+
+A part is an entry as params.yaml has it (`{type: knn-vc, k: 8}`; an anchor of YAML saves writing it
+twice). It works at the level of the whole, on the jobs of the whole: so what a part makes of an
+utterance is what it would make of it alone.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from harness.anonymizers.base import Anonymizer, Level, aimed, load
+from harness.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composite:
+    """What composed systems share. Raises ConfigError as `load` does, and for levels that differ."""
+
+    name: ClassVar[str]
+    # It works in this process; a part that is an image does so in its container.
+    image: ClassVar[str | None] = None
+    level: Level = "utterance"
+
+    def entries(self) -> Mapping[str, Mapping[str, Any]]:
+        """The entries of its parts, by parameter."""
+        raise NotImplementedError
+
+    def __post_init__(self) -> None:
+        self._set_parts([self._loaded(*one) for one in self.entries().items()])
+
+    @property
+    def parts(self) -> Sequence[Anonymizer]:
+        """The systems it is made of, in the order of the entries."""
+        parts: Sequence[Anonymizer] = self.__dict__["_parts"]
+        return parts
+
+    def aimed(self, targets: Path) -> Self:
+        """The same system, its parts with their target speakers."""
+        other = copy.copy(self)
+        other._set_parts([aimed(part, targets) for part in self.parts])
+        return other
+
+    def _set_parts(self, parts: Sequence[Anonymizer]) -> None:
+        # No field: it is no parameter, and follows from them.
+        self.__dict__["_parts"] = tuple(parts)
+
+    def _loaded(self, parameter: str, entry: Mapping[str, Any]) -> Anonymizer:
+        part: Any = load(f"{self.name}.{parameter}", entry)
+        if entry.get("level", self.level) != self.level:
+            raise ConfigError(
+                f"the level of a part is {entry['level']!r}, that of the whole {self.level!r}",
+                where=f"{self.name}: {parameter}",
+                fix="leave it out there",
+            )
+        with_level = any(field.name == "level" for field in dataclasses.fields(part))
+        made: Anonymizer = dataclasses.replace(part, level=self.level) if with_level else part
+        return made
