@@ -4,11 +4,14 @@ An anonymizer is a frozen dataclass whose fields are its parameters (those of it
 params.yaml), registered in the entry-point group `harness.anonymizers`. It sees one utterance at a
 time, or a shard at once where starting is dear, and of each a job that the host has drawn for it:
 so batches, order and number of workers cannot change a result. It never sees an official name; the
-speaker only where the level is `speaker`.
+speaker only where the level is not `utterance`.
 
-In params.yaml, `level` may also be given for each set, by its name or by its role in the protocol:
-`level: {train: utterance, enrolment: speaker, trial: speaker}`. The host resolves that: an
-anonymizer only ever has one level.
+A level says what has one draw of its own, and so sounds like one pseudo-speaker: an `utterance`, a
+`speaker`, or a speaker in each set anew (`speaker-in-set`, as the edition of 2022 has it: an attacker
+who anonymizes enrolments cannot draw what a trial's speaker drew). In params.yaml it may also be
+given for each set, by its name or by its role in the protocol:
+`level: {train: utterance, enrolment: speaker-in-set, trial: speaker-in-set}`. The host resolves
+that: an anonymizer only ever has one level.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, get_args, runtime_checkable
 
 from harness.corpora.opaque import Recording
 from harness.corpora.store import Samples
@@ -28,9 +31,9 @@ from harness.protocols.typed import did_you_mean
 from harness.runtime import plugins
 from harness.runtime.events import Events
 
-Level = Literal["utterance", "speaker"]
+Level = Literal["utterance", "speaker", "speaker-in-set"]
 Device = Literal["cpu", "cuda"]
-LEVELS: tuple[Level, ...] = ("utterance", "speaker")
+LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,9 @@ class Job:
     """What an anonymizer is told about an utterance.
 
     utterance: opaque id (`u000123`).
-    seed: 63-bit seed; one per utterance, or one per speaker where the level is `speaker`.
+    seed: 63-bit seed, one for what has one at the anonymizer's level.
     alpha: McAdams coefficient where the host assigns one, else None.
-    speaker: opaque id (`s0042`) where the level is `speaker`, else None.
+    speaker: opaque id (`s0042`), None where the level is `utterance`.
     """
 
     utterance: str
@@ -65,7 +68,7 @@ class Anonymizer(Protocol):
 
     @property
     def level(self) -> Level:
-        """Whether utterances or speakers have a seed each."""
+        """What has a seed of its own."""
         ...
 
     def alphas(self, sources: Sequence[Source], seeds: Sequence[int]) -> list[float | None]:

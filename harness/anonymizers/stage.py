@@ -110,13 +110,16 @@ def jobs(anonymizer: Anonymizer, corpus: Corpus, system: str, seed: int) -> list
     """The jobs of a set in C order of its utterances; all randomness is drawn here, by the host.
 
     seed: of the benchmark. A job's seed follows from it, the system and the utterance's (or
-    speaker's) name, so neither batches nor other utterances can change a result.
+    speaker's) name, and that of the set where the level is `speaker-in-set`; so neither batches nor
+    other utterances can change a result.
     """
     utterances = list(corpus.manifest["utterance"])
     speakers = list(corpus.manifest["speaker"])
-    by_speaker = anonymizer.level == "speaker"
+    level = anonymizer.level
+    by_speaker = level != "utterance"
+    places = (corpus.path.name,) if level == "speaker-in-set" else ()
     seeds = [
-        derived_seed(seed, system, anonymizer.level, name)
+        derived_seed(seed, system, level, *places, name)
         for name in (speakers if by_speaker else utterances)
     ]
     alphas = anonymizer.alphas(

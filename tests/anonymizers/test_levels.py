@@ -12,7 +12,7 @@ from harness.anonymizers.original import Original
 from harness.errors import ConfigError
 from harness.protocols import protocol
 
-LIKE_2022 = {"train": "utterance", "enrolment": "speaker", "trial": "speaker"}
+LIKE_2022 = {"train": "utterance", "enrolment": "speaker-in-set", "trial": "speaker-in-set"}
 
 
 def levels(level: Any, **parameters: Any) -> dict[str, str]:
@@ -24,13 +24,16 @@ def levels(level: Any, **parameters: Any) -> dict[str, str]:
 def test_by_role() -> None:
     found = levels(LIKE_2022)
     assert found.pop("train") == "utterance"
-    assert found == dict.fromkeys(found, "speaker")
+    assert found == dict.fromkeys(found, "speaker-in-set")
     assert len(found) == 3
 
 
 def test_a_set_of_its_own_name_wins() -> None:
     found = levels({**LIKE_2022, "demo_test_trials_f": "utterance"})
-    assert [found[f"demo_test_trials_{gender}"] for gender in "fm"] == ["utterance", "speaker"]
+    assert [found[f"demo_test_trials_{gender}"] for gender in "fm"] == [
+        "utterance",
+        "speaker-in-set",
+    ]
 
 
 def test_one_level_is_that_of_all_sets() -> None:

@@ -129,6 +129,18 @@ def test_one_seed_per_speaker_at_the_speaker_level(tmp_path: Path) -> None:
     ]
 
 
+def test_a_speaker_in_each_set_is_drawn_anew(tmp_path: Path) -> None:
+    # In 2022 the seed of the draw went up with each set.
+    drawn = [
+        jobs(Noise(level="speaker-in-set"), corpus(tmp_path / name), "sys", 7)
+        for name in ("enrolments", "trials")
+    ]
+    for found in drawn:
+        assert len({job.seed for job in found}) == len({job.speaker for job in found}) == 3
+        assert [job.seed for job in found[::6]] == [job.seed for job in found[5::6]]
+    assert not {job.seed for job in drawn[0]} & {job.seed for job in drawn[1]}
+
+
 def test_coefficients_are_handed_out_in_c_order(tmp_path: Path) -> None:
     found = jobs(Noise(), corpus(tmp_path / "c"), "sys", 7)
     assert [job.alpha for job in found] == [place / 8 for place in range(len(NAMES))]
