@@ -52,7 +52,7 @@ LIGHT = (
 # What stands on Matplotlib, Jinja2 or espeak, which the light environment lacks: loaded late.
 LATE = (
     *("figures.py", "drawing.py", "drawing_overview.py", "drawing_set.py"),
-    *("render.py", "espeak_process.py"),
+    *("render.py", "listen.py", "espeak_process.py"),
 )
 
 

@@ -18,6 +18,7 @@ from harness.cli import (
     difflock,
     doctor,
     eer,
+    listen,
     pack,
     rank,
     report,
@@ -45,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in (
         *(stage, corpus, verify, rank, report, rerun, pack, eer, cert, track, compare),
-        *(difflock, doctor, conformance, contract, systems),
+        *(listen, difflock, doctor, conformance, contract, systems),
     ):
         module.register(commands)
     return top

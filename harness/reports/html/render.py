@@ -46,16 +46,8 @@ def render(page: Page, folder: str | None = None) -> str:
     views = [BoardView.of(board, ranking.evidence) for board in boards] if ranking else []
     style = _text("page.css")
     script = _text("page.js")
-    environment = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        finalize=shown,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates()
     environment.tests["table"] = lambda path: path.endswith(".csv")
-    environment.filters["brief"] = brief
     environment.filters["series"] = series
     environment.filters["percent"] = "{:.2f}".format
     environment.filters["exact"] = "{:.3f}".format
@@ -69,9 +61,9 @@ def render(page: Page, folder: str | None = None) -> str:
         measures=_union(row.values for row in results.measures),
         cautions=_union(row.cautions.items() for row in results.measures),
         style=style,
-        style_hash=_hash(style),
+        style_hash=hash_of(style),
         script=script,
-        script_hash=_hash(script),
+        script_hash=hash_of(script),
         boards=views,
         statuses=get_args(Status),
         views={view.board.system: view for view in views},
@@ -86,6 +78,25 @@ def render(page: Page, folder: str | None = None) -> str:
         link=lambda file: _link(file, folder),
     )
     return text
+
+
+def templates() -> Environment:
+    """The templates of this folder; whatever they put out is text, and visible."""
+    environment = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["brief"] = brief
+    return environment
+
+
+def hash_of(text: str) -> str:
+    """The hash of a style or a program, as a page's policy names it."""
+    return "sha256-" + b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def shown(value: Any) -> Any:
@@ -109,10 +120,6 @@ def _bounded(value: Any, longest: int) -> Any:
 
 def _text(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _union(of_rows: Iterable[Iterable[Named]]) -> list[Named]:
