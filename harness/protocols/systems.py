@@ -79,9 +79,8 @@ class Weights:
 class Way:
     """How a system, or only one of its kind (made from its description), could run here.
 
-    entry: of something built in, as params.yaml has it; of its kind, the type alone is looked for.
-    modules: packages that it imports when it works. instead: what is built in, where the entry is
-    refused. recipe: of a container, the folder in docker/ that makes its image; None where there is
+    entry: of something built in, as params.yaml has it. modules: packages that it imports when it
+    works. differs: in what it is another than the system. recipe: of a container, the folder in docker/ that makes its image; None where there is
     none. giver: of audio, who has it.
     """
 
@@ -89,7 +88,7 @@ class Way:
     of: Literal["the system", "its kind"] = "the system"
     entry: dict[str, Any] | None = None
     modules: tuple[str, ...] = ()
-    instead: str | None = None
+    differs: str | None = None
     recipe: str | None = None
     giver: str | None = None
 
