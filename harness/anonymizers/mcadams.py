@@ -1,47 +1,61 @@
-"""`mcadams`: B2 of the VoicePrivacy Challenge 2024, as its published definition has it.
+"""`mcadams`: B2 of the VoicePrivacy Challenge, as its published definitions have it.
 
 Frames of 20 ms every 10 ms under w = sqrt(hann / K), K = sum(hann) / shift; linear prediction of
 order 20 (Burg); each complex pole's angle φ becomes ±|φ|^alpha while real poles stay; the residual
-goes through the filter of the new poles; overlap-add; peak to 32766, truncated to 16 bits. All
-frames are used and no angle is clipped (the system of 2022 differed in both). Samples that lie past
-the last full frame come out as 0.
+goes through the filter of the new poles; overlap-add; peak to 32766, truncated to 16 bits. Samples
+that lie past the last full frame come out as 0.
 
-Three deviations, all where the definition yields nothing usable: digital silence stays silence (by
-the definition, rounding noise at full scale); an utterance shorter than one window is refused (by
-the definition, 0 / 0); and a frame so predictable that rounding makes its filter unstable, such as
-a constant, passes through as it is (by the definition, it may overflow).
+The definition of 2022 is older and differs from that of 2024 in two points. It leaves the first
+frame out, so an utterance begins with one shift of zeros and its next shift rises under the window.
+And it clips a moved angle to [0, π]: where alpha is above 1, poles meet at the end of the spectrum
+that in 2024 turn past it and come down again. (It moves every second complex root and gives the
+next one the opposite angle. The eigenvalues that `numpy.roots` takes come in pairs, the one above
+the axis first, so that this is the same as ±|φ|^alpha.) All else is the same, down to the two
+additions of epsilon. Not repeated: its coefficients, from Python's salted hash or unseeded; and its
+librosa 0.7.1, which ends the run at a frame whose prediction error comes out as 0 or below.
+
+Three deviations, all where a definition yields nothing usable: digital silence stays silence (by
+the definition, rounding noise at full scale); an utterance too short for one frame is refused (by
+the definition, 0 / 0), under 2022 for two; and a frame so predictable that rounding makes its
+filter unstable, such as a constant, passes through as it is (by the definition, it may overflow).
+Where alpha is far above 1 (from 1.5 under 2022, 3 under 2024), moved poles meet, and rounding alone
+changes speech by more than one 16-bit step.
+
+Sources: Voice-Privacy-Challenge-2024, anonymization/modules/mcadams (`anonym_v2`), and
+Voice-Privacy-Challenge-2022, baseline/local/anon; both anonymise_dir_mcadams_rand_seed.py.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import groupby
+from pathlib import Path
 from types import ModuleType
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from harness.anonymizers.base import LEVELS, Job, Level, Source
+from harness.anonymizers.base import LEVELS, Device, Job, Level, Source
+from harness.anonymizers.lpc_framing import Framing, floats, integers
+from harness.corpora.opaque import Recording
 from harness.corpora.store import SAMPLE_RATE, Samples
 from harness.errors import AudioError, ConfigError
-
-Floats = npt.NDArray[np.float64]
+from harness.runtime.events import Events
 
 AlphasFrom = Literal["seed", "official"]
 ALPHAS_FROM: tuple[AlphasFrom, ...] = ("seed", "official")
+Definition = Literal["2024", "2022"]
+DEFINITIONS: tuple[Definition, ...] = ("2024", "2022")
 
 # First 32 bits of the SHA-256 of "VPC2024": one generator for every data set.
 OFFICIAL_SEED = 4_284_258_105
-FULL_SCALE = 32_768
-PEAK = 32_766
-# Added to the samples, and once more to the windowed frames before the analysis.
-EPS = float(np.finfo(np.float32).eps)
-# Burg's poles lie inside the unit circle but for rounding. Up to here a filter grows at most
-# 24-fold within a window of 20 ms; beyond, rounding has destroyed the analysis.
-LARGEST_MODULUS = 1.01
+# Of utterances that a GPU gets at once, five minutes: together they fill its cores.
+SAMPLES_AT_ONCE = 300 * SAMPLE_RATE
 
 WHERE = "anonymizer mcadams"
 
@@ -63,14 +77,16 @@ def _lpc() -> ModuleType:
 class McAdams:
     """McAdams-coefficient anonymizer.
 
-    level: a coefficient alpha per utterance or per speaker.
+    level: what has a coefficient alpha of its own.
     alpha_min, alpha_max: alpha is uniform on [alpha_min, alpha_max), no unit.
     alphas_from: `seed` draws each alpha from the seed of its job. `official` repeats the
         challenge's draws: per utterance from one generator that starts anew in every data set, in
         C order of the utterances; per speaker from a generator seeded by the speaker's name. So
         the utterances at the same position of two sets (enrolments and trials, say) share their
         alpha, and a speaker's alpha follows from the name: an attacker who knows the order or the
-        names knows every alpha. Use it to reproduce the official data only.
+        names knows every alpha. Use it to reproduce the official data only. Of the definition of
+        2022, and per speaker in each set, there are no official draws that could be repeated.
+    definition: '2024' or '2022'; see the module for how they differ.
     window_ms, shift_ms: milliseconds, cut to whole samples.
     lp_order: order of the linear prediction.
 
@@ -79,6 +95,7 @@ class McAdams:
 
     name: ClassVar[str] = "mcadams"
     image: ClassVar[str | None] = "anonymizer-b2"
+    gpu: ClassVar[bool] = True
     level: Level = "utterance"
     alpha_min: float = 0.5
     alpha_max: float = 0.9
@@ -86,10 +103,14 @@ class McAdams:
     window_ms: float = 20
     shift_ms: float = 10
     lp_order: int = 20
+    definition: Definition = "2024"
 
     def __post_init__(self) -> None:
         self._check_choice("level", LEVELS)
         self._check_choice("alphas_from", ALPHAS_FROM)
+        self._check_choice("definition", DEFINITIONS)
+        if self.alphas_from == "official":
+            self._check_official()
         for parameter in ("alpha_min", "alpha_max", "window_ms", "shift_ms"):
             value = getattr(self, parameter)
             number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -122,8 +143,24 @@ class McAdams:
     def _check_choice(self, parameter: str, choices: Sequence[str]) -> None:
         value = getattr(self, parameter)
         if value not in choices:
+            fix = f"choose one of: {', '.join(choices)}"
+            if str(value) in choices:
+                fix = f"write it in quotes: '{value}'"
+            raise ConfigError(f"{parameter} is {value!r}", where=WHERE, fix=fix)
+
+    def _check_official(self) -> None:
+        if self.definition == "2022":
             raise ConfigError(
-                f"{parameter} is {value!r}", where=WHERE, fix=f"choose one of: {', '.join(choices)}"
+                "the official coefficients of 2022 cannot be repeated: their seed was Python's "
+                "hash(), salted anew in every process, or none",
+                where=WHERE,
+                fix="give alphas_from: seed, or definition: '2024'",
+            )
+        if self.level == "speaker-in-set":
+            raise ConfigError(
+                f"there are no official coefficients at the level {self.level}",
+                where=WHERE,
+                fix="give alphas_from: seed, or another level",
             )
 
     @property
@@ -156,10 +193,48 @@ class McAdams:
     def anonymize(self, samples: Samples, job: Job) -> Samples:
         """Anonymized speech: as many mono 16 kHz int16 samples as given, (samples,) → (samples,).
 
-        Depends on the samples and `job.alpha` alone. All-zero samples are returned as zeros. Raises
-        ConfigError without an alpha above 0; AudioError for samples that are not mono int16 and for
-        fewer than one window.
+        Depends on the samples and `job.alpha` alone. Where the frames hold zeros only, zeros are
+        returned. Raises ConfigError without an alpha above 0; AudioError for samples that are not
+        mono int16 and for too few for one frame.
         """
+        alpha, framing = self._checked(samples, job), self._framing
+        if not len(framing.starts(samples)):
+            return np.zeros_like(samples)
+        return integers(_lpc().with_moved_poles(floats(samples), alpha, framing))
+
+    @contextmanager
+    def batch(
+        self,
+        speech: Sequence[tuple[Job, Recording]],
+        *,
+        work: Path,
+        threads: int,
+        device: Device,
+        events: Events,
+    ) -> Iterator[Mapping[str, Callable[[], Samples]]]:
+        """See `BatchAnonymizer.batch`. On a CPU, each utterance is left to who reads it.
+
+        On a GPU all are computed at once, within one 16-bit step of the same on a CPU.
+        """
+        if device == "cpu":
+            yield {job.utterance: partial(self._read, job, kept) for job, kept in speech}
+        else:
+            made = [one for group in _groups(speech) for one in self.together(group, device)]
+            names = [job.utterance for job, _ in speech]
+            yield {name: partial(np.asarray, one) for name, one in zip(names, made, strict=True)}
+
+    def _read(self, job: Job, recording: Recording) -> Samples:
+        return self.anonymize(recording.read(), job)
+
+    def together(self, speech: Sequence[tuple[Job, Samples]], device: str) -> list[Samples]:
+        """What `anonymize` gives of each, computed on a device that torch names so."""
+        _lpc()
+        from harness.anonymizers import lpc_torch
+
+        alphas = [self._checked(samples, job) for job, samples in speech]
+        return lpc_torch.together([samples for _, samples in speech], alphas, self._framing, device)
+
+    def _checked(self, samples: Samples, job: Job) -> float:
         where = f"utterance {job.utterance}"
         if job.alpha is None or not 0 < job.alpha < math.inf:
             raise ConfigError(
@@ -173,35 +248,40 @@ class McAdams:
                 where=where,
                 fix="convert it",
             )
-        if len(samples) < self.window_samples:
+        framing = self._framing
+        if len(samples) < framing.first + framing.length:
+            also = f" and one shift of {framing.first}" if framing.first else ""
             raise AudioError(
-                f"{len(samples)} samples are fewer than one window of {self.window_samples}",
+                f"{len(samples)} samples are fewer than one window of {framing.length}{also}",
                 where=where,
                 fix="leave the utterance out",
             )
-        if not samples.any():
-            return np.zeros_like(samples)
-        speech = self._resynthesized(samples, job.alpha, where)
-        peak = float(np.abs(speech).max())
-        anonymized: Samples = (speech / peak * PEAK).astype(np.int16)
-        return anonymized
+        return float(job.alpha)
 
-    def _resynthesized(self, samples: Samples, alpha: float, where: str) -> Floats:
-        lpc = _lpc()
-        speech = samples / FULL_SCALE + EPS
-        hann = np.hanning(self.window_samples)
-        window = np.sqrt(hann / (hann.sum() / self.shift_samples))
-        analysis = lpc.burg(speech, window, self.shift_samples, self.lp_order, EPS)
-        flat = np.zeros(self.lp_order + 1)
-        flat[0] = 1
-        analysis[~np.isfinite(analysis).all(axis=1)] = flat
-        poles = lpc.poles(analysis)
-        destroyed = np.abs(poles).max(axis=1) > LARGEST_MODULUS
-        analysis[destroyed] = flat
-        poles[destroyed] = 0
-        synthesis = lpc.shifted(poles, float(alpha))
-        result: Floats = lpc.resynthesize(speech, window, self.shift_samples, analysis, synthesis)
-        return result
+    @cached_property
+    def _framing(self) -> Framing:
+        older = self.definition == "2022"
+        return Framing(
+            length=self.window_samples,
+            shift=self.shift_samples,
+            first=self.shift_samples if older else 0,
+            order=self.lp_order,
+            largest_angle=math.pi if older else math.inf,
+        )
+
+
+def _groups(speech: Sequence[tuple[Job, Recording]]) -> Iterator[list[tuple[Job, Samples]]]:
+    """The same, read: some minutes at a time."""
+    held = 0
+
+    def number(one: tuple[Job, Samples]) -> int:
+        nonlocal held
+        held += len(one[1])
+        return held // SAMPLES_AT_ONCE
+
+    read = ((job, recording.read()) for job, recording in speech)
+    for _, group in groupby(read, key=number):
+        yield list(group)
 
 
 def _name_seed(name: str) -> int:

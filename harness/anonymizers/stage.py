@@ -77,7 +77,8 @@ class Batches:
                     )
                 )
             except HarnessError as error:
-                told = [f"{i} is {u.utterance}" for i, u in by_id.items() if i in error.what]
+                said = f"{error.where} {error.what}"
+                told = [f"{i} is {u.utterance}" for i, u in by_id.items() if i in said]
                 if not told:
                     raise
                 what = f"{error.what} ({', '.join(told[:NAMED])})"

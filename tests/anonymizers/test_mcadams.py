@@ -14,7 +14,7 @@ import pytest
 import soundfile
 
 from anonymizers import reference_mcadams as reference
-from harness.anonymizers import lpc
+from harness.anonymizers import lpc, lpc_poles
 from harness.anonymizers.base import Anonymizer, Job, Source, load
 from harness.anonymizers.mcadams import McAdams
 from harness.errors import AudioError, ConfigError
@@ -162,11 +162,11 @@ def test_only_samples_and_alpha_count() -> None:
 def test_a_frame_does_not_depend_on_its_neighbours() -> None:
     speech = reference.speech_like(1, seed=10) / 32_768
     together = lpc.burg(speech, WINDOW, 160, 20, 1e-7)
-    poles = lpc.poles(together)
+    poles = lpc_poles.poles(together)
     for m in (0, 40, len(together) - 1):
         alone = lpc.burg(speech[160 * m : 160 * m + 320], WINDOW, 160, 20, 1e-7)
         np.testing.assert_array_equal(together[m], alone[0])
-        np.testing.assert_array_equal(poles[m], lpc.poles(alone)[0])
+        np.testing.assert_array_equal(poles[m], lpc_poles.poles(alone)[0])
 
 
 # Prediction and poles
@@ -190,7 +190,7 @@ def test_poles_are_the_roots_the_polynomial_was_made_of(real: int, pairs: int) -
         upper = generator.uniform(0.7, 0.999, pairs) * np.exp(1j * angles)
         on_axis = np.linspace(-0.9, 0.9, real) + generator.uniform(-0.05, 0.05, real)
         roots = np.concatenate([upper, upper.conj(), on_axis])
-        found, certain = lpc.fast_poles(np.real(np.poly(roots))[np.newaxis])
+        found, certain = lpc_poles.fast_poles(np.real(np.poly(roots))[np.newaxis])
         assert certain.all()
         assert np.sum(found[0].imag == 0) == real
         np.testing.assert_allclose(sorted_roots(found[0]), sorted_roots(roots), atol=1e-9)
@@ -210,16 +210,16 @@ def test_poles_are_the_roots_the_polynomial_was_made_of(real: int, pairs: int) -
 def test_doubtful_poles_are_left_to_numpy(roots: list[complex]) -> None:
     clear = np.real(np.poly([0.2, 0.5, 0.9j, -0.9j]))
     coefficients = np.stack([clear, np.real(np.poly(roots))])
-    _, certain = lpc.fast_poles(coefficients)
+    _, certain = lpc_poles.fast_poles(coefficients)
     assert certain.tolist() == [True, False]
-    np.testing.assert_array_equal(lpc.poles(coefficients)[1], np.roots(coefficients[1]))
+    np.testing.assert_array_equal(lpc_poles.poles(coefficients)[1], np.roots(coefficients[1]))
 
 
 def test_digital_silence_inside_speech_takes_the_slow_way() -> None:
     samples = reference.speech_like(0.5, seed=12)
     samples[3_000:5_000] = 0
     speech = samples / 32_768 + reference.EPS
-    _, certain = lpc.fast_poles(lpc.burg(speech, WINDOW, 160, 20, float(reference.EPS)))
+    _, certain = lpc_poles.fast_poles(lpc.burg(speech, WINDOW, 160, 20, float(reference.EPS)))
     assert not certain[20:28].any()
     assert lsb_apart(samples, 0.6) <= 1
 
@@ -228,7 +228,7 @@ def test_kernels_compile_where_nothing_can_be_kept() -> None:
     # A function without a source file has no place for its machine code, as in a read-only image.
     namespace: dict[str, object] = {}
     exec("def ratio(x): return 1.0 / x", namespace)
-    assert lpc.compiled(namespace["ratio"])(0.0) == np.inf  # type: ignore[type-var,operator]
+    assert lpc_poles.compiled(namespace["ratio"])(0.0) == np.inf  # type: ignore[type-var,operator]
 
 
 # Edges
