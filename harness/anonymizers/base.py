@@ -7,9 +7,9 @@ so batches, order and number of workers cannot change a result. It never sees an
 speaker only where the level is not `utterance`.
 
 A level says what has one draw of its own, and so sounds like one pseudo-speaker: an `utterance`, a
-`speaker`, or a speaker in each set anew (`speaker-in-set`, as the edition of 2022 has it: an attacker
-who anonymizes enrolments cannot draw what a trial's speaker drew). In params.yaml it may also be
-given for each set, by its name or by its role in the protocol:
+`speaker`, or a speaker in each set anew (`speaker-in-set`, as in 2022: an attacker who anonymizes
+enrolments cannot draw what a trial's speaker drew). In params.yaml it may also be given for each
+set, by its name or by its role in the protocol:
 `level: {train: utterance, enrolment: speaker-in-set, trial: speaker-in-set}`. The host resolves
 that: an anonymizer only ever has one level.
 """

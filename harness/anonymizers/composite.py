@@ -20,7 +20,7 @@ from harness.errors import ConfigError
 
 @dataclass(frozen=True, kw_only=True)
 class Composite:
-    """What composed systems share. Raises ConfigError as `load` does, and for levels that differ."""
+    """What composed systems share. Raises ConfigError as `load` does, and for another level."""
 
     name: ClassVar[str]
     # It works in this process; a part that is an image does so in its container.

@@ -11,6 +11,7 @@ arguments alone. Levels are kept: speech between -1 and 1 comes back at the leve
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -30,6 +31,8 @@ BINS = FFT_SIZE // 2 + 1
 # Hz. Below the floor CheapTrick's windows would not fit FFT_SIZE.
 F0_FLOOR = 71.0
 F0_CEILING = 800.0
+# Where the second line of a warp begins, as a share of 8 kHz.
+KNEE = 0.875
 FULL_SCALE = 32_768
 PEAK = 32_766
 # Half a step of 16 bits: what stays below is digital silence.
@@ -98,6 +101,68 @@ def synthesize(analysis: Analysis, length: int) -> Floats:
     speech = np.zeros(length)
     speech[: len(made)] = made
     return speech
+
+
+def coded_envelope(envelope: Floats, coefficients: int) -> Floats:
+    """An envelope as mel-cepstra, (frames, 513) → (frames, coefficients).
+
+    They are linear in the log envelope.
+    """
+    frames = np.ascontiguousarray(envelope)
+    coded: Floats = _pyworld().code_spectral_envelope(frames, SAMPLE_RATE, coefficients)
+    return coded
+
+
+def decoded_envelope(coded: Floats) -> Floats:
+    """The envelope of mel-cepstra, (frames, coefficients) → (frames, 513)."""
+    frames = np.ascontiguousarray(coded, dtype=np.float64)
+    envelope: Floats = _pyworld().decode_spectral_envelope(frames, SAMPLE_RATE, FFT_SIZE)
+    return envelope
+
+
+def coded_aperiodicity(aperiodicity: Floats) -> Floats:
+    """An aperiodicity in dB where D4C measures it, (frames, 513) → (frames, bands)."""
+    frames = np.ascontiguousarray(aperiodicity)
+    coded: Floats = _pyworld().code_aperiodicity(frames, SAMPLE_RATE)
+    return coded
+
+
+def decoded_aperiodicity(coded: Floats) -> Floats:
+    """The aperiodicity of its coded form, (frames, bands) → (frames, 513)."""
+    frames = np.ascontiguousarray(coded, dtype=np.float64)
+    aperiodicity: Floats = _pyworld().decode_aperiodicity(frames, SAMPLE_RATE, FFT_SIZE)
+    return aperiodicity
+
+
+def moved(f0: Floats, mean_hz: float, factor: float) -> Floats:
+    """An F0 contour in Hz, (frames,) → (frames,), 0 where unvoiced, with another mean and range.
+
+    mean_hz: its geometric mean over voiced frames. factor: of the deviations of log F0 from it.
+    """
+    voiced = f0 > 0
+    result = np.zeros(len(f0))
+    if voiced.any():
+        log_f0 = np.log(f0[voiced])
+        contour = np.exp(math.log(mean_hz) + factor * (log_f0 - log_f0.mean()))
+        result[voiced] = np.clip(contour, F0_FLOOR, F0_CEILING)
+    return result
+
+
+def warped(frames: Floats, factor: float) -> Floats:
+    """Spectra (frames, bins) with what stood at a frequency moved to `factor` times it.
+
+    So that nothing leaves the band, this holds up to 7 kHz, in the input or in the output,
+    whichever is reached first; from there a second line leads to 8 kHz. (Vocal tract length
+    normalisation: the HTK Book, 5.7.)
+    """
+    bins = np.arange(frames.shape[1])
+    last = bins[-1]
+    knee = KNEE * last * min(1.0, 1 / factor)
+    places = np.interp(bins, [0, knee * factor, last], [0, knee, last])
+    below = np.minimum(places.astype(np.intp), last - 1)
+    share = places - below
+    mixed: Floats = frames[:, below] * (1 - share) + frames[:, below + 1] * share
+    return mixed
 
 
 def finish(speech: Floats) -> Samples:

@@ -80,8 +80,8 @@ class Way:
     """How a system, or only one of its kind (made from its description), could run here.
 
     entry: of something built in, as params.yaml has it. modules: packages that it imports when it
-    works. differs: in what it is another than the system. recipe: of a container, the folder in docker/ that makes its image; None where there is
-    none. giver: of audio, who has it.
+    works. differs: in what it is another than the system. recipe: of a container, the folder in
+    docker/ that makes its image; None where there is none. giver: of audio, who has it.
     """
 
     how: How

@@ -11,9 +11,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ANONYMIZERS = (
+    "harness.anonymizers.admixture",
+    "harness.anonymizers.asr_tts",
+    "harness.anonymizers.formant_pitch",
     "harness.anonymizers.imported",
+    "harness.anonymizers.knn_vc",
     "harness.anonymizers.mcadams",
     "harness.anonymizers.original",
+    "harness.anonymizers.pitch_smoothing",
     "harness.contracts.anonymizer.image",
 )
 ATTACKERS = ("harness.attackers.ecapa.attacker", "harness.contracts.attacker.image")
@@ -89,7 +94,9 @@ def closure(roots: tuple[str, ...]) -> list[str]:
 def data_files(stage: str) -> list[str]:
     """Files of DATA, sorted, relative to the repository."""
     found = [path for pattern in DATA.get(stage, ()) for path in ROOT.glob(pattern)]
-    return sorted(path.relative_to(ROOT).as_posix() for path in found)
+    # `harness listen` is no stage.
+    used = [path for path in found if not path.name.startswith("listen.")]
+    return sorted(path.relative_to(ROOT).as_posix() for path in used)
 
 
 if __name__ == "__main__":

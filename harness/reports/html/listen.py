@@ -76,16 +76,20 @@ class Row:
 def render(page: Listening) -> str:
     """The whole page. The same page gives the same text."""
     style = "".join((HERE / name).read_text(encoding="utf-8") for name in STYLES)
-    text: str = templates().get_template("listen.html.j2").render(
-        page=page,
-        rows=[row_of(heard, page.frame_ms) for heard in page.utterances],
-        style=style,
-        style_hash=hash_of(style),
-        width=WIDTH,
-        height=HEIGHT,
-        kilohertz=[(tick, HEIGHT * (1 - tick / KILOHERTZ[-1])) for tick in KILOHERTZ],
-        hertz=[(tick, round(height_of(tick), 1)) for tick in HERTZ],
-        range_db=RANGE_DB,
+    text: str = (
+        templates()
+        .get_template("listen.html.j2")
+        .render(
+            page=page,
+            rows=[row_of(heard, page.frame_ms) for heard in page.utterances],
+            style=style,
+            style_hash=hash_of(style),
+            width=WIDTH,
+            height=HEIGHT,
+            kilohertz=[(tick, HEIGHT * (1 - tick / KILOHERTZ[-1])) for tick in KILOHERTZ],
+            hertz=[(tick, round(height_of(tick), 1)) for tick in HERTZ],
+            range_db=RANGE_DB,
+        )
     )
     return text
 

@@ -1,0 +1,146 @@
+"""Models of the package transformers from local folders, and torch made repeatable for them.
+
+A folder is a stranger's: of it only JSON and safetensors are read, nothing is unpickled or run; and
+nothing is downloaded. The entry of params.yaml that names it gives its hash too, so that the entry
+determines what comes out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from harness.errors import ConfigError, IntegrityError
+from harness.runtime.files import sha256_bytes, sha256_file
+
+FIX = "pip install 'anonymization-harness[neural]'"
+WEIGHTS = "model.safetensors"
+
+
+def package(name: str, where: str, fix: str = FIX) -> ModuleType:
+    """An installed package. where, fix: of the ConfigError that it raises without it."""
+    # Not at the top of any module: parameters of anonymizers are checked without these packages.
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        what = f"the module {error.name} is not installed"
+        raise ConfigError(what, where=where, fix=fix) from error
+
+
+def require_files(folder: str, files: Sequence[str], where: str) -> None:
+    """Raises ConfigError, with the names of all that it lacks, unless the folder has the files."""
+    absent = [name for name in files if not (Path(folder) / name).is_file()]
+    if absent:
+        raise ConfigError(
+            f"{folder} lacks {', '.join(absent)}",
+            where=where,
+            fix=f"put a model there as transformers stores it, with {', '.join(files)}",
+        )
+
+
+def check_pin(sha256: str | None, parameter: str, files: Sequence[str], where: str) -> None:
+    """Raises ConfigError for what is no hash of these files, as `require_pinned` has it."""
+    if sha256 is None or not re.fullmatch(r"[0-9a-f]{64}", sha256):
+        what = f"{parameter} is {sha256!r}"
+        command = f"sha256sum {' '.join(files)} | sha256sum"
+        raise ConfigError(what, where=where, fix=f"give what `{command}` says in that folder")
+
+
+# Once a process: weights are gigabytes.
+@lru_cache(maxsize=8)
+def require_pinned(folder: str, files: tuple[str, ...], sha256: str, where: str) -> None:
+    """Raises IntegrityError unless the files are those of the hash, ConfigError for missing ones.
+
+    sha256: of what the program sha256sum says of the files, in this order.
+    """
+    require_files(folder, files, where)
+    lines = [f"{sha256_file(Path(folder) / name)}  {name}\n" for name in files]
+    found = sha256_bytes("".join(lines).encode())
+    if found != sha256:
+        what = f"the sha256 of {folder} is {found}, not {sha256}"
+        fix = "put the weights back, or write that hash into params.yaml if you trust them"
+        raise IntegrityError(what, where=where, fix=fix)
+
+
+def load(kind: str, folder: str, where: str, **options: Any) -> Any:
+    """An object of a class of transformers, from its files in a folder.
+
+    Raises ConfigError where they are not what the class stores.
+    """
+    transformers = package("transformers", where)
+    from safetensors import SafetensorError
+
+    # What it would write to the terminal is either an error below or of no consequence.
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    try:
+        return getattr(transformers, kind).from_pretrained(folder, local_files_only=True, **options)
+    # What these loaders raise for files that are damaged, or another model's.
+    except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
+        raise _unusable(kind, folder, where, str(error)) from error
+    except SafetensorError as error:
+        raise _unusable(kind, folder, where, f"{WEIGHTS}: {error}") from error
+
+
+def load_model(kind: str, folder: str, where: str, device: str) -> Any:
+    """A model in 32 bits on a device that torch names so, ready for inference. Raises as `load`."""
+    torch = package("torch", where)
+    with repeatable(0, "cpu"):
+        model, told = load(
+            kind,
+            folder,
+            where,
+            use_safetensors=True,
+            dtype=torch.float32,
+            output_loading_info=True,
+        )
+    # They would be drawn at random.
+    missing = sorted(told["missing_keys"])
+    if missing:
+        what = f"{WEIGHTS} lacks {len(missing)} tensors, such as {missing[0]}"
+        raise _unusable(kind, folder, where, what)
+    return model.to(device).eval()
+
+
+def _unusable(kind: str, folder: str, where: str, why: str) -> ConfigError:
+    what = f"{folder} holds no usable {kind}: {why[:300]}"
+    return ConfigError(what, where=where, fix="put a whole model there, as transformers stores it")
+
+
+@contextmanager
+def repeatable(seed: int, device: str) -> Iterator[None]:
+    """Inference with torch whose noise follows from a 63-bit seed.
+
+    On a CPU it takes one thread, so that it does not depend on their number. Generators and
+    settings of this process are as before when the context ends.
+    """
+    import torch
+
+    threads = torch.get_num_threads()
+    # Encoders of transformers draw from numpy where nothing comes of it.
+    state = np.random.get_state()
+    on_gpu = device != "cpu"
+    torch.set_num_threads(1)
+    try:
+        with (
+            torch.no_grad(),
+            torch.random.fork_rng(devices=[device] if on_gpu else []),
+            torch.backends.cudnn.flags(
+                enabled=True, benchmark=False, deterministic=True, allow_tf32=False
+            ),
+        ):
+            torch.default_generator.manual_seed(seed)
+            if on_gpu:
+                torch.cuda.manual_seed(seed)
+            yield
+    finally:
+        torch.set_num_threads(threads)
+        np.random.set_state(state)
