@@ -25,6 +25,7 @@ import numpy as np
 from harness.anonymizers import knn_wavlm, knn_world
 from harness.anonymizers.base import LEVELS, Device, Job, Level, Source
 from harness.anonymizers.knn_targets import Target, targets
+from harness.anonymizers.pretrained import check_pin, require_pinned
 from harness.anonymizers.world import check_samples
 from harness.corpora.opaque import Recording
 from harness.corpora.store import Corpus, Samples
@@ -50,7 +51,9 @@ class KnnVc:
         has fewer. They are drawn from the half that says most.
     target_seconds: most speech of each, 1 to 600 seconds. A process keeps the voices that it has
         made: 0.03 MB a second of speech (world), 0.2 MB (wavlm).
-    weights: folder with the weights, for wavlm.
+    weights: folder with the weights, for wavlm. weights_sha256: what `sha256sum` says of the
+        sha256sums of its files, in the order wavlm/config.json, wavlm/model.safetensors, and the
+        same of hifigan/ (or the one file that takes its place).
 
     Raises ConfigError for a value out of range.
     """
@@ -64,6 +67,7 @@ class KnnVc:
     target_speakers: int = 20
     target_seconds: float = 60
     weights: str | None = None
+    weights_sha256: str | None = None
 
     def __post_init__(self) -> None:
         for parameter, choices in (("level", LEVELS), ("backend", get_args(Backend))):
@@ -86,6 +90,8 @@ class KnnVc:
                 where=WHERE,
                 fix=f"{knn_wavlm.WEIGHTS}; leave it out for world",
             )
+        if self.weights is not None:
+            check_pin(self.weights_sha256, "weights_sha256", knn_wavlm.SAVED, WHERE)
 
     def alphas(self, sources: Sequence[Source], seeds: Sequence[int]) -> list[float | None]:
         """No coefficients."""
@@ -94,7 +100,8 @@ class KnnVc:
     def aimed(self, targets: Path) -> Aimed:
         """The system with its target speakers. targets: a stored corpus, the training set.
 
-        Raises ConfigError for fewer than two speakers and for weights that are not there;
+        Raises ConfigError for fewer than two speakers and for weights that are not there,
+        IntegrityError for other weights,
         DataError for a corpus that is not.
         """
         system = Aimed(self, targets, Corpus(targets).digest())
@@ -105,7 +112,8 @@ class KnnVc:
                 fix="take a benchmark with more",
             )
         if self.weights is not None:
-            knn_wavlm.check_weights(self.weights)
+            used = knn_wavlm.used_files(self.weights)
+            require_pinned(self.weights, used, str(self.weights_sha256), WHERE)
         return system
 
     def anonymize(self, samples: Samples, job: Job) -> Samples:

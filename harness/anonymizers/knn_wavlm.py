@@ -47,6 +47,7 @@ HOP = 320
 # WavLM's first frame sees 400 samples: so many more than the hop.
 OVERLAP = 80
 FILES = ("config.json", "model.safetensors")
+SAVED = tuple(f"{name}/{file}" for name in ("wavlm", "hifigan") for file in FILES)
 CHECKPOINTS = ("prematch_g_02500000.pt", "g_02500000.pt")
 # The vocoder of those: hifigan/config_v1_wavlm.json of kNN-VC. WavLM-Large has 1,024 features.
 RELEASED_INPUT = 1_024
@@ -107,23 +108,25 @@ class Networks:
         return features
 
 
-def check_weights(weights: str) -> None:
-    """Raises ConfigError where something is missing from the folder `weights`."""
+def used_files(weights: str) -> tuple[str, ...]:
+    """The files of the folder `weights` that the networks are made of, relative to it.
+
+    Raises ConfigError where one is missing.
+    """
     folder = Path(weights)
-    for name, found in (
-        ("wavlm", _saved(folder / "wavlm")),
-        ("hifigan", _saved(folder / "hifigan") or _checkpoints(folder)),
-    ):
+    saved, released = _saved(folder / "hifigan"), _checkpoints(folder)
+    for name, found in (("wavlm", _saved(folder / "wavlm")), ("hifigan", saved or released)):
         if not found:
             raise ConfigError(f"no {name} in {weights}", where=WHERE, fix=WEIGHTS)
+    return SAVED if saved else (*SAVED[: len(FILES)], released[0])
 
 
 def _saved(folder: Path) -> bool:
     return all((folder / name).is_file() for name in FILES)
 
 
-def _checkpoints(folder: Path) -> list[Path]:
-    return [folder / name for name in CHECKPOINTS if (folder / name).is_file()]
+def _checkpoints(folder: Path) -> tuple[str, ...]:
+    return tuple(name for name in CHECKPOINTS if (folder / name).is_file())
 
 
 @lru_cache(maxsize=1)
@@ -133,7 +136,7 @@ def networks(weights: str, device: Device) -> Networks:
     Raises ConfigError for what is missing, does not fit together, or needs packages that are not
     installed.
     """
-    check_weights(weights)
+    used = used_files(weights)
     torch = package("torch", WHERE)
     folder = Path(weights)
     wavlm = load_model("WavLMModel", str(folder / "wavlm"), WHERE, device)
@@ -147,7 +150,7 @@ def networks(weights: str, device: Device) -> Networks:
         vocoder = load_model("SpeechT5HifiGan", str(folder / "hifigan"), WHERE, device)
         taken = vocoder.config.model_in_dim
     else:
-        before, vocoder = _released(_checkpoints(folder)[0], device)
+        before, vocoder = _released(folder / used[-1], device)
         taken = RELEASED_INPUT
     if taken != wavlm.config.hidden_size or math.prod(vocoder.config.upsample_rates) != HOP:
         raise ConfigError(

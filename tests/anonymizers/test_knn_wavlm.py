@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ from anonymizers.speakers import say, stored
 from harness.anonymizers import knn_wavlm
 from harness.anonymizers.base import Accelerated, Device, Job
 from harness.anonymizers.knn_vc import Aimed, KnnVc
-from harness.errors import ConfigError
+from harness.errors import ConfigError, IntegrityError
 from harness.runtime.events import Events
 
 pytestmark = pytest.mark.heavy
@@ -62,6 +63,17 @@ def save_vocoder(folder: Path, **changes: Any) -> SpeechT5HifiGan:
     return model
 
 
+def on_networks(weights: Path) -> KnnVc:
+    """With the hash of what is there."""
+    said = ""
+    for name in knn_wavlm.SAVED:
+        path = weights / name
+        if path.is_file():
+            said += f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {name}\n"
+    pin = hashlib.sha256(said.encode()).hexdigest()
+    return KnnVc(backend="wavlm", weights=str(weights), weights_sha256=pin)
+
+
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("weights")
@@ -78,7 +90,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def system(weights: Path, corpus: Path) -> Aimed:
-    return KnnVc(backend="wavlm", weights=str(weights)).aimed(corpus)
+    return on_networks(weights).aimed(corpus)
 
 
 def job(seed: int, utterance: str = "u000001") -> Job:
@@ -347,7 +359,23 @@ def test_what_is_missing_is_said_before_any_work(
     folder = shutil.copytree(weights, tmp_path / "weights")
     spoil(folder)
     with pytest.raises(ConfigError, match=message):
-        KnnVc(backend="wavlm", weights=str(folder)).aimed(corpus)
+        on_networks(folder).aimed(corpus)
+
+
+def test_other_weights_are_refused(weights: Path, corpus: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(weights, tmp_path / "weights")
+    good = on_networks(folder)
+    config = folder / "hifigan" / "config.json"
+    config.write_text(config.read_text() + " ", encoding="utf-8")
+    with pytest.raises(IntegrityError, match=f"weights is .*, not {good.weights_sha256}; put the"):
+        good.aimed(corpus)
+
+
+def test_the_released_vocoder_is_pinned_in_the_place_of_hifigan(tmp_path: Path) -> None:
+    save_wavlm(tmp_path)
+    (tmp_path / "g_02500000.pt").touch()
+    used = ("wavlm/config.json", "wavlm/model.safetensors", "g_02500000.pt")
+    assert knn_wavlm.used_files(str(tmp_path)) == used
 
 
 def test_spoilt_weights_are_refused(weights: Path, tmp_path: Path) -> None:
