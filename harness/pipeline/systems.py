@@ -80,7 +80,7 @@ def chief(found: list[Standing]) -> Standing:
 
 def _built_in(system: System, way: Way, here: Here) -> Standing:
     entry = way.entry or {}
-    line = f"params.yaml, anonymizers: `{system.name}: {_in_yaml(entry)}`"
+    line = f"params.yaml, anonymizers: `{entry_name(system.name)}: {_in_yaml(entry)}`"
     absent = [name for name in way.modules if not here.module(name)]
     if absent:
         step = f"pip install {' '.join(PACKAGES.get(name, name) for name in absent)}"
@@ -99,7 +99,9 @@ def _differing(way: Way) -> str:
 
 
 def _container(system: System, way: Way, here: Here) -> Standing:
-    entry = f"params.yaml, anonymizers: `{system.name}: {{type: image, image: sha256:…}}`"
+    entry = (
+        f"params.yaml, anonymizers: `{entry_name(system.name)}: {{type: image, image: sha256:…}}`"
+    )
     weights = ", ".join(one.name for one in system.weights) or "nothing"
     if way.recipe is None:
         steps = (
@@ -164,6 +166,11 @@ def _audio(system: System, way: Way, here: Here) -> Standing:
 
 
 _LOOKS = {"built in": _built_in, "container": _container, "imported audio": _audio}
+
+
+def entry_name(system: str) -> str:
+    """A system's name as params.yaml can have it."""
+    return system.replace(".", "")
 
 
 def _in_yaml(entry: Mapping[str, Any]) -> str:

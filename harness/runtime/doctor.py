@@ -9,7 +9,10 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 from harness.errors import ConfigError, HarnessError
 from harness.protocols import protocol as protocols
@@ -146,21 +149,39 @@ def _choose(parameters: Parameters, name: str | None) -> Benchmark:
 
 
 def _needs_docker(parameters: Parameters, benchmark: Benchmark) -> bool:
-    entries = [
-        *(parameters.anonymizers[name] for name in benchmark.systems),
-        *(parameters.attackers[name] for name in benchmark.attackers),
-    ]
-    return parameters.runner == "docker" or any(entry["type"] == IMAGE_TYPE for entry in entries)
+    attackers = {str(parameters.attackers[name]["type"]) for name in benchmark.attackers}
+    used = attackers | _types(parameters, benchmark)
+    return parameters.runner == "docker" or IMAGE_TYPE in used
+
+
+def _types(parameters: Parameters, benchmark: Benchmark) -> set[str]:
+    """Types of the anonymizers, and of what they are made of."""
+    found = set()
+    waiting: list[Any] = [parameters.anonymizers[system] for system in benchmark.systems]
+    while waiting:
+        entry = waiting.pop()
+        if isinstance(entry, dict) and "type" in entry:
+            found.add(str(entry["type"]))
+            waiting += entry.values()
+    return found
 
 
 def _extras(parameters: Parameters, benchmark: Benchmark, protocol: Protocol) -> set[str]:
     voices = {"demo"} if protocol.source.kind == "voices" else set()
-    if parameters.runner == "docker":
-        # What computes is in the images.
-        return {"pipeline", *voices}
     # An anonymizer that needs packages of its own has an extra of its type's name.
-    types = {str(parameters.anonymizers[system]["type"]) for system in benchmark.systems}
+    types = _types(parameters, benchmark)
+    if parameters.runner == "docker":
+        # What computes is in the images, but for types that have none.
+        return {"pipeline", *(one for one in types if not _has_image(one)), *voices}
     return {"pipeline", "attacker", *types, *voices}
+
+
+def _has_image(kind: str) -> bool:
+    """Whether a type of anonymizers has an image of its own."""
+    points = entry_points(group="harness.anonymizers", name=kind)
+    with suppress(ImportError, AttributeError):
+        return any(getattr(point.load(), "image", None) is not None for point in points)
+    return False
 
 
 def _folder(

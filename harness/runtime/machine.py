@@ -114,7 +114,9 @@ def needed_packages(extras: Iterable[str]) -> list[str]:
         declared = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
         return [DISTRIBUTION]
-    matches = (re.match(r"""([\w.-]+)(?:.*extra == ["'](\w+)["'])?""", line) for line in declared)
+    matches = (
+        re.match(r"""([\w.-]+)(?:.*extra == ["']([\w-]+)["'])?""", line) for line in declared
+    )
     return [match[1] for match in matches if match is not None and match[2] in chosen]
 
 

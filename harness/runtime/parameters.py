@@ -16,8 +16,8 @@ from harness.protocols.typed import build, did_you_mean, read_yaml
 FILE_NAME = "params.yaml"
 ORIGINAL = "orig"
 ORIGINAL_TYPE = "original"
-# Names become folders, stages of DVC and parts of file names.
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+# Names become folders, stages of DVC and parts of file names; DVC parts them at points.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 SEED_LIMIT = 2**32
 MOST_THREADS = 1024
 LIBRISPEECH_VARIABLE = "HARNESS_LIBRISPEECH"
@@ -100,7 +100,7 @@ def load(path: Path = Path(FILE_NAME)) -> Parameters:
                 raise ConfigError(
                     f"{name!r} cannot be a name",
                     where=f"{FILE_NAME}: {kind}",
-                    fix="begin with a letter or digit; use letters, digits, `_`, `.` and `-`",
+                    fix="begin with a letter or digit; use letters, digits, `_` and `-`",
                 )
     _check_seed(parameters.seed, f"{FILE_NAME}: seed")
     for name, benchmark in parameters.benchmarks.items():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +97,7 @@ def test_parts_have_the_level_of_the_whole() -> None:
     assert parts == (Original(level="speaker"), McAdams(level="speaker"))
     with pytest.raises(
         ConfigError,
-        match="^admixture: second: the level of a part is 'speaker', that of the whole 'ut",
+        match="^second: the level of a part is 'speaker', that of the whole 'ut",
     ):
         Admixture(first=ORIGINAL, second={**B2, "level": "speaker"})
     # Imported speech has none.
@@ -106,11 +108,11 @@ def test_parts_have_the_level_of_the_whole() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"p": 1.1}, "admixture: p is 1.1; give a number from 0 to 1"),
+        ({"p": 1.1}, r"anonymizers\.x \(admixture\): p is 1.1; give a number from 0 to 1"),
         ({"p": float("nan")}, "p is nan"),
         (
             {"second": {"type": "mcadam"}},
-            r"anonymizers\.admixture\.second: unknown anonymizer type",
+            r"^params\.yaml: anonymizers\.x \(second\): unknown anonymizer type 'mcadam'; did",
         ),
         ({"first": {**B2, "alpha_min": 2.0}}, "alpha_min 2.0 is above"),
         ({"first": "b2"}, r"anonymizers\.x\.first: expected a mapping, found 'b2'"),
@@ -120,6 +122,39 @@ def test_parts_have_the_level_of_the_whole() -> None:
 def test_bad_parameters_are_refused(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load("x", {"type": "admixture", "first": ORIGINAL, "second": B2, **parameters})
+
+
+def test_a_part_deep_down_has_the_level_of_the_whole() -> None:
+    inner = {"type": "pitch-smoothing", "system": {**B2, "level": "speaker"}}
+    entry = {"type": "admixture", "level": "speaker", "first": inner, "second": ORIGINAL}
+    levels = {part.level for part in everything_of(load("x", entry))}
+    assert levels == {"speaker"}
+    with pytest.raises(
+        ConfigError, match=r"anonymizers\.x \(first \(system\)\): the level of a part"
+    ):
+        load("x", {**entry, "level": "utterance"})
+
+
+def test_a_system_cannot_be_a_part_of_itself() -> None:
+    entry: dict[str, Any] = {"type": "pitch-smoothing"}
+    entry["system"] = entry
+    with pytest.raises(ConfigError, match="a system is a part of itself"):
+        load("x", entry)
+
+
+def test_an_admixture_in_an_admixture_draws_by_itself() -> None:
+    # Half of the utterances, and of the others a half each: 1/2, 1/4, 1/4.
+    inner = {"type": "admixture", "p": 0.5, "first": B2, "second": {**B2, "lp_order": 10}}
+    system = load("x", {"type": "admixture", "p": 0.5, "first": ORIGINAL, "second": inner})
+    alone = [Original(), McAdams(), McAdams(lp_order=10)]
+    counts = [0, 0, 0]
+    for seed in range(400):
+        made = system.anonymize(noise(), job(seed))
+        counts[
+            [np.array_equal(made, one.anonymize(noise(), job(seed))) for one in alone].index(True)
+        ] += 1
+    # Four standard deviations.
+    assert counts == [pytest.approx(share * 400, abs=40) for share in (0.5, 0.25, 0.25)]
 
 
 def test_parts_are_found_at_any_depth() -> None:
@@ -168,6 +203,24 @@ def recordings(folder: Path) -> list[Recording]:
         Recording(folder / "c" / row.shard, row.offset, row.nbytes, row.sha256, row.samples)
         for row in rows
     ]
+
+
+def test_what_takes_no_gpu_gets_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[str] = []
+
+    @contextmanager
+    def batch(self: Admixture, speech: Any, **more: Any) -> Iterator[dict[str, Any]]:
+        given.append(more["device"])
+        yield {}
+
+    monkeypatch.setattr(McAdams, "batch", batch)
+    for gpu in (True, False):
+        monkeypatch.setattr(McAdams, "gpu", gpu)
+        with batch_of(
+            mixed(1), [(job(1), None)], work=tmp_path, threads=1, device="cuda", events=Events()
+        ):
+            pass
+    assert given == ["cuda", "cpu"]
 
 
 def test_a_batch_gives_what_single_utterances_give(tmp_path: Path) -> None:

@@ -311,6 +311,7 @@ def test_the_released_vocoder_is_read(tmp_path: Path) -> None:
     assert expected.shape == (9 * 320,)
     assert expected.std() > 0.1
     torch.testing.assert_close(result, expected, rtol=1e-3, atol=1e-4)
+    assert networks.converted(say("low", "a", 0.1), frames, 4).shape == (1_600,)
 
 
 @pytest.mark.parametrize("fault", ["other file", "no generator", "a tensor less", "not torch"])

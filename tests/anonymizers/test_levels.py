@@ -69,6 +69,12 @@ def test_levels_are_checked_before_any_set_is_made(level: Any, message: str) -> 
         load("b2", {"type": "mcadams", "level": level})
 
 
+def test_levels_of_one_set_are_checked_whole() -> None:
+    entry = {"type": "mcadams", "level": {"train": "utterance", "trial": "speaker"}}
+    with pytest.raises(ConfigError, match="'enrolment' has none"):
+        load("b2", entry, protocol.load("demo").sets[1])
+
+
 def test_a_system_without_levels_takes_none() -> None:
     with pytest.raises(ConfigError, match="unknown name 'level'"):
         load("i", {"type": "imported", "folder": "x", "sha256": "0" * 64, "level": LIKE_2022})

@@ -386,6 +386,7 @@ def test_needed_packages_are_those_that_the_package_declares() -> None:
     more = machine.needed_packages(["attacker", "mcadams", "original"])
     assert set(more) - set(plain) >= {"torch", "speechbrain", "numba"}
     assert "espeakng-loader" in machine.needed_packages(["demo"])
+    assert "pyworld-prebuilt" in machine.needed_packages(["knn-vc"])
 
 
 def test_needed_packages_follow_from_the_benchmark(
@@ -394,11 +395,15 @@ def test_needed_packages_follow_from_the_benchmark(
     asked: list[set[str]] = []
     monkeypatch.setattr(machine, "needed_packages", lambda extras: asked.append(set(extras)) or [])
     look(repository, "demo")
-    look(repository, "libri-mini")
-    set_parameter(repository, "systems: [orig, b2]", "systems: [orig]")
-    look(repository, "libri-mini")
-    heavy = {"pipeline", "attacker", "original"}
-    assert asked == [heavy | {"mcadams", "demo"}, heavy | {"mcadams"}, heavy]
+    set_parameter(repository, "systems: [orig, b2]", "systems: [orig, admixture]")
+    look(repository, "demo")
+    set_parameter(repository, "runner: process", "runner: docker")
+    look(repository, "demo")
+    heavy = {"pipeline", "attacker", "original", "demo"}
+    mixed = {"admixture", "asr-tts", "knn-vc"}
+    # In images works what has one; the rest works here.
+    hosted = {"pipeline", "demo", "original", *mixed}
+    assert asked == [heavy | {"mcadams"}, heavy | mixed, hosted]
 
 
 def test_deep_imports(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
