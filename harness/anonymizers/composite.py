@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from harness.anonymizers.base import KIND, Anonymizer, Level, aimed, load
 from harness.errors import ConfigError
-from harness.runtime import plugins
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +58,7 @@ class Composite:
                 where=parameter,
                 fix="leave it out there",
             )
-        if "level" in plugins.parameters(KIND, entry):
+        if _has_level(entry):
             entry = {**entry, "level": self.level}
         try:
             return load(parameter, entry)
@@ -65,3 +66,11 @@ class Composite:
             # Its place is in the whole, which has a name of its own.
             where = str(error.where).removeprefix("params.yaml: anonymizers.")
             raise ConfigError(error.what, where=where, fix=error.fix) from error
+
+
+def _has_level(entry: Mapping[str, Any]) -> bool:
+    """Whether the type of an entry has that parameter; False for what cannot be loaded."""
+    with suppress(ImportError, AttributeError):
+        for point in entry_points(group=KIND.group, name=str(entry.get("type"))):
+            return any(field.name == "level" for field in fields(point.load()))
+    return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from contextlib import suppress
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -20,17 +19,6 @@ class Kind:
     group: str
     interface: type
     needs: str
-
-
-def parameters(kind: Kind, entry: Mapping[str, Any]) -> frozenset[str]:
-    """Names of the parameters that the type of an entry has; none of what cannot be loaded."""
-    for point in entry_points(group=kind.group):
-        if point.name == entry.get("type"):
-            with suppress(ImportError, AttributeError):
-                registered = point.load()
-                if dataclasses.is_dataclass(registered):
-                    return frozenset(field.name for field in dataclasses.fields(registered))
-    return frozenset()
 
 
 def load(kind: Kind, name: str, entry: Mapping[str, Any]) -> Any:
