@@ -1,7 +1,7 @@
 # B1, B1.a or B1.b in the code of the 2022 challenge, by docs/contracts.md. build.sh calls it.
 #
 # NOT TRIED: neither the challenge's code, nor its models, nor a build of Kaldi and CURRENNT could be
-# had where this was written. How the code is run was read in its repository, in versions around
+# had by its authors. How the code is run was read in its repository, in versions around
 # d72b50c, few of them that one. Tried were the check of the inputs, and, for B1.a and B1.b, this file
 # and anonymize.py with a stand-in for anonymize_data_dir.sh. Not known are: whether what install.sh
 # leaves works behind links; whether the code writes elsewhere than to baseline and nii_pytorch, or

@@ -1,6 +1,6 @@
 # B3, B4, B5 or B6 of the 2024 challenge, in its own code, by docs/contracts.md. build.sh calls it.
 #
-# NOT TRIED: neither the challenge's code nor a weight could be had where this was written. Tried
+# NOT TRIED: neither the challenge's code nor a weight could be had by its authors. Tried
 # were the check of the inputs, and, for B3 and B5, this file and anonymize.py with stand-ins for
 # run_anonymization.py and the packages. Not known are: whether the packages install from wheels
 # alone; whether a copy of the hub's folder is enough without a network; whether B4's order of voices,

@@ -112,7 +112,10 @@ class Code2024:
         if not found:
             raise ContractError(f"{source.name} names no data sets")
         for name, value in {**self.changes, "device": device}.items():
-            text = re.sub(rf"^(  {name}:).*$", rf'\1 "{value}"', text, flags=re.MULTILINE)
+            text, found = re.subn(rf"^(  {name}:).*$", rf'\1 "{value}"', text, flags=re.MULTILINE)
+            if not found and name in self.changes:
+                # Two systems differ by it alone.
+                raise ContractError(f"{source.name} has no setting {name}")
         (scratch / "config.yaml").write_text(text, encoding="utf-8")
 
     def command(self, scratch: Path, seed: int) -> list[str]:

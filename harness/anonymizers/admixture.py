@@ -14,13 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.anonymizers.base import Anonymizer, Device, Job, Source, batch_of
+from harness.anonymizers.base import Anonymizer, Device, Job, Source, batch_of, everything_of
 from harness.anonymizers.composite import Composite
 from harness.corpora.opaque import Recording
 from harness.corpora.store import Samples
 from harness.errors import ConfigError
 from harness.runtime.events import Events
-from harness.runtime.files import fingerprint
 from harness.runtime.seeds import derived_seed
 
 
@@ -87,7 +86,8 @@ class Admixture(Composite):
         return self.parts[self._choice(job.seed)]
 
     def _choice(self, seed: int) -> int:
-        # By the parts too, or an admixture inside another would choose as that does.
-        mixed = fingerprint([self.first, self.second])
-        drawn = np.random.default_rng(derived_seed(seed, self.name, mixed)).random()
+        # By what is inside too, or an admixture inside another would choose as that does; not by
+        # parameters, so that systems that differ by one can be compared utterance by utterance.
+        inside = [one.name for one in everything_of(self)]
+        drawn = np.random.default_rng(derived_seed(seed, *inside)).random()
         return int(drawn < self.p)

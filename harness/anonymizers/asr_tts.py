@@ -5,8 +5,9 @@ et al.: The third VoicePrivacy Challenge, section 5.3). Here both have a back en
 installed with the harness, a small Whisper and espeak-ng, and one for weights of your own.
 
 Nothing but the text passes: voice, prosody, duration, pauses, level, noise and room of the output
-follow from the text and the seed. What the text itself tells stays, the speaker's choice of words
-and whatever makes the recognizer mishear; noise or music may be heard as words.
+follow from the text and the seed. What the text itself tells stays: the speaker's choice of words,
+what pauses and intonation become as punctuation, and whatever makes the recognizer mishear; noise
+or music may be heard as words. On a GPU, VITS draws other noise than on a CPU.
 
 Where no words are heard, as in silence, the output is half a second of zeros whatever the input:
 one as long as the input would tell its length. The stage counts such utterances.
@@ -51,7 +52,8 @@ class AsrTts:
         that transformers can read, and one of its speakers).
     synthesizer_weights: of `vits`, a folder with config.json, model.safetensors,
         tokenizer_config.json and vocab.json. What its vocabulary lacks, such as digits, is not
-        said, unless its tokenizer makes phonemes (that takes the package phonemizer).
+        said, unless its tokenizer makes phonemes; that takes the package phonemizer and an
+        espeak-ng of the system, which no hash covers.
     recognizer_sha256, synthesizer_sha256: of the weights, what `sha256sum` says of the sha256sums
         of these files in this order.
 

@@ -146,10 +146,14 @@ def load(name: str, entry: Mapping[str, Any], dataset: DataSet | None = None) ->
     checked. Raises ConfigError as `plugins.load` does, and for levels that leave a role out or name
     what is no set.
     """
+    where = f"params.yaml: anonymizers.{name}"
+    if _holds_itself(entry, ()):
+        fix = "give the part an entry of its own"
+        raise ConfigError("a system is a part of itself", where=where, fix=fix)
     level = entry.get("level")
     if not isinstance(level, Mapping):
         return _load(name, entry)
-    where = f"params.yaml: anonymizers.{name}.level"
+    where = f"{where}.level"
     known = (*ROLES, *set_names())
     for key in level:
         if key not in known:
@@ -162,13 +166,19 @@ def load(name: str, entry: Mapping[str, Any], dataset: DataSet | None = None) ->
     return _load(name, {**entry, "level": level.get(dataset.name, level[dataset.role])})
 
 
+def _holds_itself(entry: Mapping[str, Any], within: tuple[int, ...]) -> bool:
+    # An anchor of YAML can be named inside itself.
+    return id(entry) in within or any(
+        _holds_itself(part, (*within, id(entry)))
+        for part in entry.values()
+        if isinstance(part, Mapping)
+    )
+
+
 def _load(name: str, entry: Mapping[str, Any]) -> Anonymizer:
     place = f"params.yaml: anonymizers.{name}"
     try:
         anonymizer: Anonymizer = plugins.load(KIND, name, entry)
-    except RecursionError as error:
-        fix = "give the part an entry of its own"
-        raise ConfigError("a system is a part of itself", where=place, fix=fix) from error
     except ConfigError as error:
         # What checks its values does not know the entry's name.
         where = str(error.where)

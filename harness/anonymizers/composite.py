@@ -70,7 +70,7 @@ class Composite:
 
 def _has_level(entry: Mapping[str, Any]) -> bool:
     """Whether the type of an entry has that parameter; False for what cannot be loaded."""
-    with suppress(ImportError, AttributeError):
+    with suppress(ImportError, AttributeError, TypeError):
         for point in entry_points(group=KIND.group, name=str(entry.get("type"))):
             return any(field.name == "level" for field in fields(point.load()))
     return False

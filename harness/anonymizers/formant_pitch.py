@@ -42,8 +42,8 @@ class FormantPitch:
     formant_min, formant_max: factor of the formants, 0.5 to 2, drawn uniformly on a log scale.
     formant_apart: no factor between 1 / formant_apart and formant_apart is drawn, at least 1: so
         nobody's formants stay as they are.
-    pitch_min, pitch_max: geometric mean F0 of the output, 50 to 500 Hz, drawn uniformly on a log
-        scale.
+    pitch_min, pitch_max: geometric mean F0 of the output, 71 to 500 Hz, drawn uniformly on a log
+        scale. What lies outside 71 to 800 Hz is cut to that.
     range_min, range_max: factor of the deviations of log F0, 0 (monotone) to 3, drawn uniformly.
 
     Raises ConfigError for a value out of range.
@@ -67,7 +67,7 @@ class FormantPitch:
             raise ConfigError(f"level is {self.level!r}", where=WHERE, fix=fix)
         for quantity, least, most in (
             ("formant", 0.5, 2.0),
-            ("pitch", 50.0, 500.0),
+            ("pitch", world.F0_FLOOR, 500.0),
             ("range", 0.0, 3.0),
         ):
             low, high = getattr(self, f"{quantity}_min"), getattr(self, f"{quantity}_max")

@@ -129,7 +129,8 @@ def _checkpoints(folder: Path) -> tuple[str, ...]:
     return tuple(name for name in CHECKPOINTS if (folder / name).is_file())
 
 
-@lru_cache(maxsize=1)
+# An admixture may have two.
+@lru_cache(maxsize=2)
 def networks(weights: str, device: Device) -> Networks:
     """The networks in the folder `weights`.
 
@@ -139,7 +140,7 @@ def networks(weights: str, device: Device) -> Networks:
     used = used_files(weights)
     torch = package("torch", WHERE)
     folder = Path(weights)
-    wavlm = load_model("WavLMModel", str(folder / "wavlm"), WHERE, device)
+    wavlm = load_model("WavLMModel", str(folder / "wavlm"), FILES, WHERE, device)
     if wavlm.config.num_hidden_layers <= LAYER or math.prod(wavlm.config.conv_stride) != HOP:
         what = f"no WavLM with more than {LAYER} layers and a frame in {HOP} samples"
         raise ConfigError(what, where=folder / "wavlm", fix=WEIGHTS)
@@ -147,7 +148,7 @@ def networks(weights: str, device: Device) -> Networks:
     wavlm.encoder.layers = wavlm.encoder.layers[: LAYER + 1]
     if _saved(folder / "hifigan"):
         before = torch.nn.Identity().eval()
-        vocoder = load_model("SpeechT5HifiGan", str(folder / "hifigan"), WHERE, device)
+        vocoder = load_model("SpeechT5HifiGan", str(folder / "hifigan"), FILES, WHERE, device)
         taken = vocoder.config.model_in_dim
     else:
         before, vocoder = _released(folder / used[-1], device)

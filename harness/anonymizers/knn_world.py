@@ -10,7 +10,7 @@ their log envelopes, smoothed over 25 ms, and of their aperiodicities. Of the so
 the power of each frame (the level of the whole is normalised), what is voiced, and the shape of its
 log F0, which gets the target's mean and spread.
 
-To pair voiced frames with voiced ones only made speech less intelligible here, and so did context
+To pair voiced frames with voiced ones only made speech less intelligible, and so did context
 frames.
 """
 

@@ -214,7 +214,8 @@ class McAdams:
     ) -> Iterator[Mapping[str, Callable[[], Samples]]]:
         """See `BatchAnonymizer.batch`. On a CPU, each utterance is left to who reads it.
 
-        On a GPU all are computed at once, within one 16-bit step of the same on a CPU.
+        On a GPU all are computed at once, within one 16-bit step of the same on a CPU; a
+        constant stretch, where rounding decides, may differ by more.
         """
         if device == "cpu":
             yield {job.utterance: partial(self._read, job, kept) for job, kept in speech}

@@ -37,7 +37,8 @@ class PitchSmoothing(Composite):
 
     system: the entry of that system. reversion: share of the way that each log F0 moves to the
     utterance's mean, 0 (stays) to 1 (monotone). window_ms: length of a moving average of log F0
-    within a voiced stretch, in milliseconds, 0 (none) to 1000. Raises ConfigError for a value out
+    within a voiced stretch, in milliseconds, 0 (none) to 1000, rounded up to an odd number of
+    frames. Raises ConfigError for a value out
     of range, or a system that cannot be loaded.
     """
 

@@ -8,6 +8,7 @@ determines what comes out.
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -70,10 +71,11 @@ def require_pinned(folder: str, files: tuple[str, ...], sha256: str, where: str)
         raise IntegrityError(what, where=where, fix=fix)
 
 
-def load(kind: str, folder: str, where: str, **options: Any) -> Any:
-    """An object of a class of transformers, from its files in a folder.
+def load(kind: str, folder: str, files: Sequence[str], where: str, **options: Any) -> Any:
+    """An object of a class of transformers, from these files of a folder.
 
-    Raises ConfigError where they are not what the class stores.
+    It sees no other file there: one that is not pinned could change what it is. Raises ConfigError
+    where they are not what the class stores.
     """
     transformers = package("transformers", where)
     from safetensors import SafetensorError
@@ -82,7 +84,12 @@ def load(kind: str, folder: str, where: str, **options: Any) -> Any:
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     try:
-        return getattr(transformers, kind).from_pretrained(folder, local_files_only=True, **options)
+        with tempfile.TemporaryDirectory() as alone:
+            for name in files:
+                Path(alone, name).symlink_to(Path(folder, name).resolve())
+            return getattr(transformers, kind).from_pretrained(
+                alone, local_files_only=True, **options
+            )
     # What these loaders raise for files that are damaged, or another model's.
     except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
         raise _unusable(kind, folder, where, str(error)) from error
@@ -90,13 +97,14 @@ def load(kind: str, folder: str, where: str, **options: Any) -> Any:
         raise _unusable(kind, folder, where, f"{WEIGHTS}: {error}") from error
 
 
-def load_model(kind: str, folder: str, where: str, device: str) -> Any:
+def load_model(kind: str, folder: str, files: Sequence[str], where: str, device: str) -> Any:
     """A model in 32 bits on a device that torch names so, ready for inference. Raises as `load`."""
     torch = package("torch", where)
     with repeatable(0, "cpu"):
         model, told = load(
             kind,
             folder,
+            files,
             where,
             use_safetensors=True,
             dtype=torch.float32,

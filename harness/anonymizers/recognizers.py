@@ -186,10 +186,11 @@ class WhisperTiny:
         return text
 
 
-@lru_cache(maxsize=1)
+# An admixture may have two.
+@lru_cache(maxsize=2)
 def _whisper(folder: str, device: str) -> Recognizer:
     require_files(folder, FILES, WHISPER)
-    model = load_model("WhisperForConditionalGeneration", folder, WHISPER, device)
+    model = load_model("WhisperForConditionalGeneration", folder, FILES, WHISPER, device)
     if not hasattr(model.generation_config, "no_timestamps_token_id"):
         raise ConfigError(
             f"generation_config.json in {folder} has no no_timestamps_token_id",
@@ -198,8 +199,8 @@ def _whisper(folder: str, device: str) -> Recognizer:
         )
     return Whisper(
         model,
-        load("WhisperFeatureExtractor", folder, WHISPER),
-        load("WhisperTokenizer", folder, WHISPER),
+        load("WhisperFeatureExtractor", folder, FILES, WHISPER),
+        load("WhisperTokenizer", folder, FILES, WHISPER),
     )
 
 

@@ -135,10 +135,11 @@ def _vits(weights: str | None, seed: int, device: str) -> Say:
     return one
 
 
-@lru_cache(maxsize=1)
+# An admixture may have two.
+@lru_cache(maxsize=2)
 def _loaded_vits(folder: str, device: str) -> tuple[Any, Any]:
     require_files(folder, FILES, VITS)
-    tokenizer = load("VitsTokenizer", folder, VITS)
+    tokenizer = load("VitsTokenizer", folder, FILES, VITS)
     if tokenizer.is_uroman:
         raise ConfigError(
             f"the model in {folder} is of a language in another alphabet (is_uroman)",
@@ -152,7 +153,7 @@ def _loaded_vits(folder: str, device: str) -> tuple[Any, Any]:
         except RuntimeError as error:
             what = f"the package phonemizer does not work: {error}"
             raise ConfigError(what, where=VITS, fix="apt-get install espeak-ng") from error
-    return load_model("VitsModel", folder, VITS, device), tokenizer
+    return load_model("VitsModel", folder, FILES, VITS, device), tokenizer
 
 
 def _resampled(speech: Floats, rate: int) -> Floats:

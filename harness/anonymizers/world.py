@@ -28,7 +28,7 @@ FRAME_MS = 5.0
 FRAME_SAMPLES = 80
 FFT_SIZE = 1_024
 BINS = FFT_SIZE // 2 + 1
-# Hz. Below the floor CheapTrick's windows would not fit FFT_SIZE.
+# Hz: WORLD's own limits.
 F0_FLOOR = 71.0
 F0_CEILING = 800.0
 # Where the second line of a warp begins, as a share of 8 kHz.
@@ -49,7 +49,7 @@ def _pyworld() -> ModuleType:
         raise ConfigError(
             f"the module {error.name} is not installed",
             where="WORLD vocoder",
-            fix="pip install 'anonymization-harness[world]'",
+            fix="pip install 'anonymization-harness[knn-vc]'",
         ) from error
     module: ModuleType = pyworld
     return module
@@ -153,7 +153,7 @@ def warped(frames: Floats, factor: float) -> Floats:
 
     So that nothing leaves the band, this holds up to 7 kHz, in the input or in the output,
     whichever is reached first; from there a second line leads to 8 kHz. (Vocal tract length
-    normalisation: the HTK Book, 5.7.)
+    normalisation: the HTK Book, 5.5.)
     """
     bins = np.arange(frames.shape[1])
     last = bins[-1]

@@ -1,7 +1,7 @@
 """Where the work of a stage is done: in this process, or in a container.
 
-That cannot change an output, so dvc.yaml does not name this module. What can is the image: dvc.yaml
-names the digests of docker/images.lock, and an entry of type `image` is a parameter itself.
+dvc.yaml does not name this module. What of it can change an output is named there: the device asked
+for, and the digests of docker/images.lock. An entry of type `image` is a parameter itself.
 """
 
 from __future__ import annotations

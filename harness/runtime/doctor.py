@@ -156,24 +156,37 @@ def _needs_docker(parameters: Parameters, benchmark: Benchmark) -> bool:
 
 def _types(parameters: Parameters, benchmark: Benchmark) -> set[str]:
     """Types of the anonymizers, and of what they are made of."""
-    found = set()
-    waiting: list[Any] = [parameters.anonymizers[system] for system in benchmark.systems]
+    return {
+        str(part["type"])
+        for system in benchmark.systems
+        for part in _parts(parameters.anonymizers[system])
+    }
+
+
+def _parts(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    """An entry, and those inside it, each once: YAML can put one into itself."""
+    found: dict[int, dict[str, Any]] = {}
+    waiting: list[Any] = [entry]
     while waiting:
-        entry = waiting.pop()
-        if isinstance(entry, dict) and "type" in entry:
-            found.add(str(entry["type"]))
-            waiting += entry.values()
-    return found
+        one = waiting.pop()
+        if isinstance(one, dict) and "type" in one and id(one) not in found:
+            found[id(one)] = one
+            waiting += one.values()
+    return list(found.values())
 
 
 def _extras(parameters: Parameters, benchmark: Benchmark, protocol: Protocol) -> set[str]:
     voices = {"demo"} if protocol.source.kind == "voices" else set()
     # An anonymizer that needs packages of its own has an extra of its type's name.
-    types = _types(parameters, benchmark)
+    entries = [parameters.anonymizers[system] for system in benchmark.systems]
+    base = {"pipeline", "attacker", *voices}
     if parameters.runner == "docker":
-        # What computes is in the images, but for types that have none.
-        return {"pipeline", *(one for one in types if not _has_image(one)), *voices}
-    return {"pipeline", "attacker", *types, *voices}
+        # What computes is in the images, but for types that have none, and their parts.
+        entries = [entry for entry in entries if not _has_image(str(entry["type"]))]
+        base = {"pipeline", *voices}
+    parts = [part for entry in entries for part in _parts(entry)]
+    neural = any(key.endswith("weights") and part[key] for part in parts for key in part)
+    return base | {str(part["type"]) for part in parts} | ({"neural"} if neural else set())
 
 
 def _has_image(kind: str) -> bool:

@@ -157,6 +157,11 @@ def test_an_admixture_in_an_admixture_draws_by_itself() -> None:
     assert counts == [pytest.approx(share * 400, abs=40) for share in (0.5, 0.25, 0.25)]
 
 
+def test_a_parameter_of_a_part_moves_no_utterance() -> None:
+    other = Admixture(first=ORIGINAL, second={**B2, "lp_order": 10}, p=0.5)
+    assert [second(other, s) for s in range(30)] == [second(mixed(0.5), s) for s in range(30)]
+
+
 def test_parts_are_found_at_any_depth() -> None:
     inner = {"type": "admixture", "first": IMAGE, "second": B2}
     system = load("x", {"type": "admixture", "first": ORIGINAL, "second": inner})

@@ -252,6 +252,15 @@ def test_a_multilingual_model_is_told_to_transcribe_english(random_folder: Path)
     assert all(token == other for token, other in both if token < 256)
 
 
+def test_a_file_that_is_not_pinned_is_not_seen(random_folder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(random_folder, tmp_path / "model")
+    pinned = json.loads((folder / "preprocessor_config.json").read_text(encoding="utf-8"))
+    stray = {"feature_extractor": pinned | {"hop_length": 200}}
+    (folder / "processor_config.json").write_text(json.dumps(stray), encoding="utf-8")
+    extractor = recognizer("whisper", str(folder), "cpu")._extractor  # type: ignore[attr-defined]
+    assert extractor.hop_length == pinned["hop_length"] != 200
+
+
 def test_settings_of_the_process_stay(random_folder: Path) -> None:
     model = recognizer("whisper", str(random_folder), "cpu")
     torch_state, numpy_state = torch.get_rng_state(), np.random.get_state()[1].copy()
