@@ -64,7 +64,8 @@ RELEASED = {
 WHERE = "anonymizer knn-vc"
 WEIGHTS = (
     f"name a folder with wavlm/ and hifigan/, each {' and '.join(FILES)} as transformers saves "
-    f"WavLMModel and SpeechT5HifiGan, or kNN-VC's {CHECKPOINTS[0]} for hifigan/"
+    f"WavLMModel and SpeechT5HifiGan; in place of the folder hifigan/, kNN-VC's {CHECKPOINTS[0]} "
+    "beside wavlm/"
 )
 
 Voice = Any  # Tensor (frames, features): what the target speaker says

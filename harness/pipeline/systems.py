@@ -80,7 +80,9 @@ def chief(found: list[Standing]) -> Standing:
 
 def _built_in(system: System, way: Way, here: Here) -> Standing:
     entry = way.entry or {}
-    line = f"params.yaml, anonymizers: `{entry_name(system.name)}: {_in_yaml(entry)}`"
+    # Under a name of its own: published values are found by a system's name.
+    name = entry_name(system.name) + ("" if way.of == "the system" else "-like")
+    line = f"params.yaml, anonymizers: `{name}: {_in_yaml(entry)}`"
     absent = [name for name in way.modules if not here.module(name)]
     if absent:
         step = f"pip install {' '.join(PACKAGES.get(name, name) for name in absent)}"

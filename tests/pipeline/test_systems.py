@@ -72,7 +72,8 @@ def test_one_of_its_kind_is_not_the_system() -> None:
     )
     assert (kind.runs, kind.status) == (False, of_its_kind)
     entry = "{type: pitch-smoothing, system: {type: mcadams}}"
-    assert kind.todo == (f"params.yaml, anonymizers: `T12-5: {entry}`",)
+    # No published value of T12-5 is ever set beside it.
+    assert kind.todo == (f"params.yaml, anonymizers: `T12-5-like: {entry}`",)
     best = chief(standings(find("T12-5"), machine))
     assert (best.runs, best.status) == (False, "audio from the organizers")
     lacking = standing("T8", "built in", here(refusal=refuse_none), "its kind")
@@ -93,7 +94,8 @@ def test_what_is_said_to_be_built_in_is(monkeypatch: pytest.MonkeyPatch) -> None
         expected = "runs here" if way.of == "the system" else "one of its kind runs here"
         assert found.status.startswith(expected), system.name
         # The line can be pasted into params.yaml as it is.
-        entry = yaml.safe_load(found.todo[0].split("`")[1])[system.name]
+        ((name, entry),) = yaml.safe_load(found.todo[0].split("`")[1]).items()
+        assert name == system.name + ("" if way.of == "the system" else "-like")
         assert load(system.name, entry)
 
 
