@@ -135,7 +135,7 @@ def repository(made: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     [
         ("b2/ecapa", (None, "demo", "b2", "ecapa", None)),
         ("HEAD~1:b2/ecapa/", ("HEAD~1", "demo", "b2", "ecapa", None)),
-        ("T8-5/ecapa.v2/seed-0", (None, "demo", "T8-5", "ecapa.v2", 0)),
+        ("T8-5/ecapa_v2/seed-0", (None, "demo", "T8-5", "ecapa_v2", 0)),
         ("results/vpc/scores/b2/e", (None, "vpc", "b2", "e", None)),
         ("v1:results/vpc/scores/b2/e/seed-7/", ("v1", "vpc", "b2", "e", 7)),
         ("HEAD^{/fix: it}:b2/ecapa", ("HEAD^{/fix: it}", "demo", "b2", "ecapa", None)),
