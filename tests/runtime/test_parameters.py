@@ -152,7 +152,7 @@ def test_missing_part(path: Path) -> None:
         load(path)
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "a b", "a\nb"])
+@pytest.mark.parametrize("name", ["", ".", "..", "a b", "a\nb", "B1.a"])
 def test_name_that_could_leave_its_folder(path: Path, name: str) -> None:
     values = content()
     values["benchmarks"][name] = values["benchmark"]
