@@ -111,11 +111,14 @@ def test_silence_and_short_speech_come_through(length: int) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"reversion": 1.5}, "pitch-smoothing: reversion is 1.5; give a number from 0 to 1"),
+        (
+            {"reversion": 1.5},
+            r"anonymizers\.x \(pitch-smoothing\): reversion is 1.5; give a number from 0 to 1",
+        ),
         ({"reversion": -0.1}, "reversion is -0.1"),
         ({"window_ms": float("nan")}, "window_ms is nan"),
         ({"window_ms": 1_001}, "window_ms is 1001.0; give a number from 0 to 1000"),
-        ({"system": {"type": "b5"}}, r"anonymizers\.pitch-smoothing\.system: unknown"),
+        ({"system": {"type": "b5"}}, r"anonymizers\.x \(system\): unknown"),
     ],
 )
 def test_bad_parameters_are_refused(parameters: dict[str, Any], message: str) -> None:

@@ -221,5 +221,5 @@ def test_other_audio_is_refused(samples: np.ndarray) -> None:
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyworld", None)
-    with pytest.raises(ConfigError, match=r"pyworld is not installed; pip install '.*\[world\]'"):
+    with pytest.raises(ConfigError, match=r"pyworld is not installed; pip install '.*\[knn-vc\]'"):
         world.analyse(vowel(120, (500,), 0.1))

@@ -356,5 +356,6 @@ def test_a_tag_is_refused_with_its_digest(visited: Repository) -> None:
         output = visited.run("harness", "stage", "anonymize", "demo", "b2", code=1)
     digest = docker("image", "inspect", "--format", "{{.Id}}", BASE)
     assert output == (
-        f"harness: image '{BASE}': a tag may mean another image tomorrow; write image: {digest}\n"
+        f"harness: params.yaml: anonymizers.theirs (image '{BASE}'): a tag may mean another image "
+        f"tomorrow; write image: {digest}\n"
     )
