@@ -25,11 +25,11 @@ from typing import ClassVar, get_args
 import numpy as np
 
 from harness.anonymizers import recognizers, synthesizers
-from harness.anonymizers.base import LEVELS, Device, Job, Level, Source
+from harness.anonymizers.base import LEVELS, Device, Job, Level, Source, check_choice
 from harness.anonymizers.pretrained import check_pin, require_pinned
 from harness.anonymizers.recognizers import RecognizerName, recognizer, transcribe
+from harness.anonymizers.samples import check_samples, finish
 from harness.anonymizers.synthesizers import SynthesizerName, say
-from harness.anonymizers.world import check_samples, finish
 from harness.corpora.opaque import Recording
 from harness.corpora.store import SAMPLE_RATE, Samples
 from harness.errors import ConfigError
@@ -71,9 +71,9 @@ class AsrTts:
     synthesizer_sha256: str | None = None
 
     def __post_init__(self) -> None:
-        self._check_choice("level", LEVELS)
-        self._check_choice("recognizer", get_args(RecognizerName))
-        self._check_choice("synthesizer", get_args(SynthesizerName))
+        check_choice("level", self.level, LEVELS, WHERE)
+        check_choice("recognizer", self.recognizer, get_args(RecognizerName), WHERE)
+        check_choice("synthesizer", self.synthesizer, get_args(SynthesizerName), WHERE)
         self._check_weights("recognizer", "whisper", recognizers.FILES)
         self._check_weights("synthesizer", "vits", synthesizers.FILES)
 
@@ -93,13 +93,6 @@ class AsrTts:
                 f"{parameter} {chosen} has no use for weights",
                 where=WHERE,
                 fix=f"leave them out, or give {parameter}: {of}",
-            )
-
-    def _check_choice(self, parameter: str, choices: Sequence[str]) -> None:
-        value = getattr(self, parameter)
-        if value not in choices:
-            raise ConfigError(
-                f"{parameter} is {value!r}", where=WHERE, fix=f"choose one of: {', '.join(choices)}"
             )
 
     @property
@@ -130,20 +123,14 @@ class AsrTts:
         device: Device,
         events: Events,
     ) -> Iterator[Mapping[str, Callable[[], Samples]]]:
-        """See `BatchAnonymizer.batch`. On a CPU, each utterance is left to who reads it.
+        """On a GPU they are made here, one after another; see `Accelerated`.
 
-        On a GPU they are made here, one after another; rounding differs there, and so may a word.
+        Rounding differs there, and so may a word.
         """
-        if device == "cpu":
-            yield {job.utterance: partial(self._read, job, kept) for job, kept in speech}
-        else:
-            yield {
-                job.utterance: partial(np.asarray, self._anonymize(kept.read(), job, device))
-                for job, kept in speech
-            }
-
-    def _read(self, job: Job, recording: Recording) -> Samples:
-        return self.anonymize(recording.read(), job)
+        yield {
+            job.utterance: partial(np.asarray, self._anonymize(kept.read(), job, device))
+            for job, kept in speech
+        }
 
     def _anonymize(self, samples: Samples, job: Job, device: Device) -> Samples:
         check_samples(samples, job)

@@ -21,7 +21,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, TypeGuard, get_args, runtime_checkable
 
 from harness.corpora.opaque import Recording
 from harness.corpora.store import Samples
@@ -116,11 +116,14 @@ class Targeted(Anonymizer, Protocol):
 
 @runtime_checkable
 class Accelerated(BatchAnonymizer, Protocol):
-    """One that can use a GPU in this process. gpu: whether it would, as its parameters are."""
+    """One that can use a GPU in this process, and only there takes batches.
+
+    gpu: whether it would, as its parameters are.
+    """
 
     @property
     def gpu(self) -> bool:
-        """Whether `batch` may be given the device `cuda`."""
+        """Whether `batch` may be called, with the device `cuda`."""
         ...
 
 
@@ -193,11 +196,27 @@ def aimed(anonymizer: Anonymizer, targets: Path) -> Anonymizer:
     return anonymizer.aimed(targets) if isinstance(anonymizer, Targeted) else anonymizer
 
 
+def check_choice(parameter: str, value: object, choices: Sequence[str], where: str) -> None:
+    """Raises ConfigError unless a parameter's value is one of the choices."""
+    if value not in choices:
+        fix = f"choose one of: {', '.join(choices)}"
+        if str(value) in choices:
+            fix = f"write it in quotes: '{value}'"
+        raise ConfigError(f"{parameter} is {value!r}", where=where, fix=fix)
+
+
 def everything_of(anonymizer: Anonymizer) -> Iterator[Anonymizer]:
     """The anonymizer, and all that it is made of."""
     yield anonymizer
     for part in anonymizer.parts if isinstance(anonymizer, Composed) else ():
         yield from everything_of(part)
+
+
+def takes_batches(anonymizer: Anonymizer, device: Device) -> TypeGuard[BatchAnonymizer]:
+    """Whether it would rather have many utterances at once, where it may use that device."""
+    if isinstance(anonymizer, Accelerated):
+        return device == "cuda" and anonymizer.gpu
+    return isinstance(anonymizer, BatchAnonymizer)
 
 
 @contextmanager
@@ -211,9 +230,7 @@ def batch_of(
     events: Events,
 ) -> Iterator[Mapping[str, Callable[[], Samples]]]:
     """As `BatchAnonymizer.batch`, of any anonymizer; what takes no GPU has the CPU."""
-    if isinstance(anonymizer, Accelerated) and not anonymizer.gpu:
-        device = "cpu"
-    if isinstance(anonymizer, BatchAnonymizer):
+    if takes_batches(anonymizer, device):
         with anonymizer.batch(
             speech, work=work, threads=threads, device=device, events=events
         ) as made:

@@ -8,19 +8,19 @@ utterance is what it would make of it alone.
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, fields
-from importlib.metadata import entry_points
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from harness.anonymizers.base import KIND, Anonymizer, Level, aimed, load
 from harness.errors import ConfigError
+from harness.runtime import plugins
 
 
 @dataclass(frozen=True, kw_only=True)
-class Composite:
+class Composite(ABC):
     """What composed systems share. Raises ConfigError as `load` does, and for another level."""
 
     name: ClassVar[str]
@@ -28,9 +28,9 @@ class Composite:
     image: ClassVar[str | None] = None
     level: Level = "utterance"
 
+    @abstractmethod
     def entries(self) -> Mapping[str, Mapping[str, Any]]:
         """The entries of its parts, by parameter."""
-        raise NotImplementedError
 
     def __post_init__(self) -> None:
         self._set_parts([self._loaded(*one) for one in self.entries().items()])
@@ -70,7 +70,5 @@ class Composite:
 
 def _has_level(entry: Mapping[str, Any]) -> bool:
     """Whether the type of an entry has that parameter; False for what cannot be loaded."""
-    with suppress(ImportError, AttributeError, TypeError):
-        for point in entry_points(group=KIND.group, name=str(entry.get("type"))):
-            return any(field.name == "level" for field in fields(point.load()))
-    return False
+    kind = plugins.registered(KIND.group, str(entry.get("type")))
+    return is_dataclass(kind) and any(field.name == "level" for field in fields(kind))

@@ -17,7 +17,8 @@ from typing import ClassVar
 import numpy as np
 
 from harness.anonymizers import world
-from harness.anonymizers.base import LEVELS, Job, Level, Source
+from harness.anonymizers.base import LEVELS, Job, Level, Source, check_choice
+from harness.anonymizers.samples import check_samples, finish
 from harness.corpora.store import Samples
 from harness.errors import ConfigError
 from harness.runtime.seeds import derived_seed
@@ -62,9 +63,7 @@ class FormantPitch:
     range_max: float = 1.2
 
     def __post_init__(self) -> None:
-        if self.level not in LEVELS:
-            fix = f"choose one of: {', '.join(LEVELS)}"
-            raise ConfigError(f"level is {self.level!r}", where=WHERE, fix=fix)
+        check_choice("level", self.level, LEVELS, WHERE)
         for quantity, least, most in (
             ("formant", 0.5, 2.0),
             ("pitch", world.F0_FLOOR, 500.0),
@@ -117,7 +116,7 @@ class FormantPitch:
         Depends on the samples and `job.seed` alone. The peak is at 32766; all-zero samples stay
         zeros. Raises AudioError for samples that are not mono int16.
         """
-        world.check_samples(samples, job)
+        check_samples(samples, job)
         if not samples.any():
             return np.zeros_like(samples)
         draw = self.drawn(job.seed)
@@ -127,4 +126,4 @@ class FormantPitch:
             envelope=np.exp(world.warped(np.log(analysis.envelope), draw.formant)),
             aperiodicity=world.warped(analysis.aperiodicity, draw.formant),
         )
-        return world.finish(world.synthesize(changed, len(samples)))
+        return finish(world.synthesize(changed, len(samples)))

@@ -23,10 +23,10 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from harness.anonymizers import knn_wavlm, knn_world
-from harness.anonymizers.base import LEVELS, Device, Job, Level, Source
+from harness.anonymizers.base import LEVELS, Device, Job, Level, Source, check_choice
 from harness.anonymizers.knn_targets import Target, targets
 from harness.anonymizers.pretrained import check_pin, require_pinned
-from harness.anonymizers.world import check_samples
+from harness.anonymizers.samples import check_samples
 from harness.corpora.opaque import Recording
 from harness.corpora.store import Corpus, Samples
 from harness.errors import ConfigError, DataError
@@ -70,11 +70,8 @@ class KnnVc:
     weights_sha256: str | None = None
 
     def __post_init__(self) -> None:
-        for parameter, choices in (("level", LEVELS), ("backend", get_args(Backend))):
-            value = getattr(self, parameter)
-            if value not in choices:
-                fix = f"choose one of: {', '.join(choices)}"
-                raise ConfigError(f"{parameter} is {value!r}", where=WHERE, fix=fix)
+        check_choice("level", self.level, LEVELS, WHERE)
+        check_choice("backend", self.backend, get_args(Backend), WHERE)
         for parameter, least, most in (
             ("k", 1, 100),
             ("target_speakers", 2, MOST_TARGETS),
@@ -164,14 +161,11 @@ class Aimed:
         device: Device,
         events: Events,
     ) -> Iterator[Mapping[str, Callable[[], Samples]]]:
-        """On a GPU all is made here, one utterance after another; else when each is read."""
-        if device == "cuda" and self.gpu:
-            yield {
-                job.utterance: partial(np.copy, self._converted(recording.read(), job, device))
-                for job, recording in speech
-            }
-        else:
-            yield {job.utterance: partial(self._read, job, recording) for job, recording in speech}
+        """On a GPU all is made here, one utterance after another; see `Accelerated`."""
+        yield {
+            job.utterance: partial(np.asarray, self._converted(recording.read(), job, device))
+            for job, recording in speech
+        }
 
     def targets(self) -> tuple[Target, ...]:
         """The speakers that can be targets."""
@@ -189,9 +183,6 @@ class Aimed:
             if not target.says(samples):
                 return target
         raise DataError("every target speaker says this very utterance", fix="mend the corpus")
-
-    def _read(self, job: Job, recording: Recording) -> Samples:
-        return self.anonymize(recording.read(), job)
 
     def _converted(self, samples: Samples, job: Job, device: Device) -> Samples:
         check_samples(samples, job)

@@ -35,7 +35,8 @@ import numpy as np
 
 from harness.anonymizers.base import Device
 from harness.anonymizers.pretrained import load_model, package, repeatable
-from harness.anonymizers.world import FULL_SCALE, finish
+from harness.anonymizers.samples import finish
+from harness.corpora.audio import FULL_SCALE
 from harness.corpora.store import Samples
 from harness.errors import ConfigError
 

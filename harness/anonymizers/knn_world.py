@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.anonymizers import world
+from harness.anonymizers.samples import finish
 from harness.anonymizers.world import Floats
 from harness.corpora.store import Samples
 from harness.errors import DataError
@@ -116,7 +117,7 @@ def converted(samples: Samples, target: Voice, k: int) -> Samples:
         envelope=envelope * (power / envelope.sum(axis=1))[:, np.newaxis],
         aperiodicity=aperiodicity,
     )
-    return world.finish(world.synthesize(changed, len(samples)))
+    return finish(world.synthesize(changed, len(samples)))
 
 
 def _fitting(envelope: Floats, power: Floats, target: Voice) -> Singles:

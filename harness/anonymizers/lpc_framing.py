@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from harness.anonymizers.samples import PEAK
+from harness.corpora.audio import FULL_SCALE
 from harness.corpora.store import Samples
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-FULL_SCALE = 32_768
-PEAK = 32_766
 # Added to the samples, and once more to the windowed frames before the analysis.
 EPS = float(np.finfo(np.float32).eps)
 

@@ -40,8 +40,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from harness.anonymizers.base import LEVELS, Device, Job, Level, Source
+from harness.anonymizers.base import LEVELS, Device, Job, Level, Source, check_choice
 from harness.anonymizers.lpc_framing import Framing, floats, integers
+from harness.anonymizers.samples import check_samples
 from harness.corpora.opaque import Recording
 from harness.corpora.store import SAMPLE_RATE, Samples
 from harness.errors import AudioError, ConfigError
@@ -106,9 +107,9 @@ class McAdams:
     definition: Definition = "2024"
 
     def __post_init__(self) -> None:
-        self._check_choice("level", LEVELS)
-        self._check_choice("alphas_from", ALPHAS_FROM)
-        self._check_choice("definition", DEFINITIONS)
+        check_choice("level", self.level, LEVELS, WHERE)
+        check_choice("alphas_from", self.alphas_from, ALPHAS_FROM, WHERE)
+        check_choice("definition", self.definition, DEFINITIONS, WHERE)
         if self.alphas_from == "official":
             self._check_official()
         for parameter in ("alpha_min", "alpha_max", "window_ms", "shift_ms"):
@@ -139,14 +140,6 @@ class McAdams:
                 where=WHERE,
                 fix="lower lp_order or raise window_ms",
             )
-
-    def _check_choice(self, parameter: str, choices: Sequence[str]) -> None:
-        value = getattr(self, parameter)
-        if value not in choices:
-            fix = f"choose one of: {', '.join(choices)}"
-            if str(value) in choices:
-                fix = f"write it in quotes: '{value}'"
-            raise ConfigError(f"{parameter} is {value!r}", where=WHERE, fix=fix)
 
     def _check_official(self) -> None:
         if self.definition == "2022":
@@ -212,20 +205,14 @@ class McAdams:
         device: Device,
         events: Events,
     ) -> Iterator[Mapping[str, Callable[[], Samples]]]:
-        """See `BatchAnonymizer.batch`. On a CPU, each utterance is left to who reads it.
+        """On a GPU all are computed at once; see `Accelerated`.
 
-        On a GPU all are computed at once, within one 16-bit step of the same on a CPU; a
-        constant stretch, where rounding decides, may differ by more.
+        Within one 16-bit step of the same on a CPU; a constant stretch, where rounding decides, may
+        differ by more.
         """
-        if device == "cpu":
-            yield {job.utterance: partial(self._read, job, kept) for job, kept in speech}
-        else:
-            made = [one for group in _groups(speech) for one in self.together(group, device)]
-            names = [job.utterance for job, _ in speech]
-            yield {name: partial(np.asarray, one) for name, one in zip(names, made, strict=True)}
-
-    def _read(self, job: Job, recording: Recording) -> Samples:
-        return self.anonymize(recording.read(), job)
+        made = [one for group in _groups(speech) for one in self.together(group, device)]
+        names = [job.utterance for job, _ in speech]
+        yield {name: partial(np.asarray, one) for name, one in zip(names, made, strict=True)}
 
     def together(self, speech: Sequence[tuple[Job, Samples]], device: str) -> list[Samples]:
         """What `anonymize` gives of each, computed on a device that torch names so."""
@@ -243,12 +230,7 @@ class McAdams:
                 where=where,
                 fix="put one of those from `alphas` into the job",
             )
-        if samples.dtype != np.int16 or samples.ndim != 1:
-            raise AudioError(
-                f"audio is {samples.dtype} of {samples.ndim} dimensions, not mono 16-bit",
-                where=where,
-                fix="convert it",
-            )
+        check_samples(samples, job)
         framing = self._framing
         if len(samples) < framing.first + framing.length:
             also = f" and one shift of {framing.first}" if framing.first else ""

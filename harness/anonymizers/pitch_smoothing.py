@@ -21,6 +21,7 @@ import numpy.typing as npt
 from harness.anonymizers import world
 from harness.anonymizers.base import Device, Job, Source, batch_of
 from harness.anonymizers.composite import Composite
+from harness.anonymizers.samples import finish
 from harness.corpora.opaque import Recording
 from harness.corpora.store import Samples
 from harness.errors import ConfigError
@@ -97,7 +98,7 @@ class PitchSmoothing(Composite):
         window = round(self.window_ms / world.FRAME_MS)
         f0 = smoothed(analysis.f0, window, self.reversion)
         speech = world.synthesize(dataclasses.replace(analysis, f0=f0), len(samples))
-        return world.finish(speech)
+        return finish(speech)
 
 
 def smoothed(f0: Floats, window: int, reversion: float) -> Floats:

@@ -30,6 +30,7 @@ from harness.anonymizers.pretrained import (
     repeatable,
     require_files,
 )
+from harness.corpora.audio import FULL_SCALE
 from harness.corpora.store import SAMPLE_RATE, Samples
 from harness.errors import ConfigError
 
@@ -44,7 +45,6 @@ NO_SPEECH = 0.6
 LOG_PROBABILITY = -1.0
 # The fastest in LibriSpeech's test sets says 21 in a second. A part of a second counts as one.
 CHARACTERS_PER_SECOND = 30
-FULL_SCALE = 32_768
 # Whisper's decoder has places for so many, the prompt among them.
 TOKENS = 448
 

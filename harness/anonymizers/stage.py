@@ -15,7 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from harness.anonymizers.base import Anonymizer, BatchAnonymizer, Device, Job, Source, everything_of
+from harness.anonymizers.base import (
+    Anonymizer,
+    BatchAnonymizer,
+    Device,
+    Job,
+    Source,
+    everything_of,
+    takes_batches,
+)
 from harness.corpora.audio import NOTE, SILENCE, oddities
 from harness.corpora.opaque import Recording, opaque_ids
 from harness.corpora.store import Corpus, Made, Maker, Prepare, Samples, Utterance, build
@@ -190,7 +198,7 @@ def anonymize(
             anonymizer = anonymizers[name]
             make: Maker = OneByOne(anonymizer)
             prepare: Prepare = nullcontext
-            if isinstance(anonymizer, BatchAnonymizer):
+            if takes_batches(anonymizer, device):
                 make = read
                 prepare = Batches(anonymizer, work / "batch", pool.workers, device, events)
 

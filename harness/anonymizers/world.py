@@ -18,9 +18,9 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 
-from harness.anonymizers.base import Job
+from harness.anonymizers.pretrained import package
+from harness.corpora.audio import FULL_SCALE
 from harness.corpora.store import SAMPLE_RATE, Samples
-from harness.errors import AudioError, ConfigError
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,26 +33,12 @@ F0_FLOOR = 71.0
 F0_CEILING = 800.0
 # Where the second line of a warp begins, as a share of 8 kHz.
 KNEE = 0.875
-FULL_SCALE = 32_768
-PEAK = 32_766
-# Half a step of 16 bits: what stays below is digital silence.
-SILENT = 0.5 / FULL_SCALE
 # Shorter speech gets zeros behind it for the analysis: 100 ms hold the windows of the lowest F0.
 SHORTEST = 1_600
 
 
 def _pyworld() -> ModuleType:
-    # Not at the top: parameters of anonymizers are checked where it is not installed.
-    try:
-        import pyworld
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"the module {error.name} is not installed",
-            where="WORLD vocoder",
-            fix="pip install 'anonymization-harness[knn-vc]'",
-        ) from error
-    module: ModuleType = pyworld
-    return module
+    return package("pyworld", "WORLD vocoder", "pip install 'anonymization-harness[knn-vc]'")
 
 
 @dataclass(frozen=True)
@@ -163,22 +149,3 @@ def warped(frames: Floats, factor: float) -> Floats:
     share = places - below
     mixed: Floats = frames[:, below] * (1 - share) + frames[:, below + 1] * share
     return mixed
-
-
-def finish(speech: Floats) -> Samples:
-    """16-bit samples with the peak at 32766, (samples,) → (samples,); zeros for digital silence."""
-    peak = float(np.abs(speech).max(initial=0))
-    if peak < SILENT:
-        return np.zeros(len(speech), dtype=np.int16)
-    finished: Samples = np.rint(speech / peak * PEAK).astype(np.int16)
-    return finished
-
-
-def check_samples(samples: Samples, job: Job) -> None:
-    """Raises AudioError, naming the utterance, for samples that are not mono int16."""
-    if samples.dtype != np.int16 or samples.ndim != 1:
-        raise AudioError(
-            f"audio is {samples.dtype} of {samples.ndim} dimensions, not mono 16-bit",
-            where=f"utterance {job.utterance}",
-            fix="convert it",
-        )

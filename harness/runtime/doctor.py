@@ -9,8 +9,6 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from harness.errors import ConfigError, HarnessError
 from harness.protocols import protocol as protocols
 from harness.protocols.protocol import Protocol
 from harness.protocols.typed import did_you_mean
-from harness.runtime import machine
+from harness.runtime import machine, plugins
 from harness.runtime.machine import LOCK, Finding
 from harness.runtime.parameters import (
     FILE_NAME,
@@ -182,19 +180,17 @@ def _extras(parameters: Parameters, benchmark: Benchmark, protocol: Protocol) ->
     base = {"pipeline", "attacker", *voices}
     if parameters.runner == "docker":
         # What computes is in the images, but for types that have none, and their parts.
-        entries = [entry for entry in entries if not _has_image(str(entry["type"]))]
+        entries = [entry for entry in entries if not _in_image(entry)]
         base = {"pipeline", *voices}
     parts = [part for entry in entries for part in _parts(entry)]
     neural = any(key.endswith("weights") and part[key] for part in parts for key in part)
     return base | {str(part["type"]) for part in parts} | ({"neural"} if neural else set())
 
 
-def _has_image(kind: str) -> bool:
-    """Whether a type of anonymizers has an image of its own."""
-    points = entry_points(group="harness.anonymizers", name=kind)
-    with suppress(ImportError, AttributeError):
-        return any(getattr(point.load(), "image", None) is not None for point in points)
-    return False
+def _in_image(entry: dict[str, Any]) -> bool:
+    """Whether what an entry of an anonymizer names has an image of its own."""
+    kind = plugins.registered("harness.anonymizers", str(entry["type"]))
+    return getattr(kind, "image", None) is not None
 
 
 def _folder(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -19,6 +20,14 @@ class Kind:
     group: str
     interface: type
     needs: str
+
+
+def registered(group: str, type_name: str) -> Any:
+    """What is registered under a name, not looked at further; None where nothing can be loaded."""
+    with suppress(ImportError, AttributeError):
+        for point in entry_points(group=group, name=type_name):
+            return point.load()
+    return None
 
 
 def load(kind: Kind, name: str, entry: Mapping[str, Any]) -> Any:

@@ -25,6 +25,7 @@ from harness.anonymizers.base import (
     Job,
     Source,
     Targeted,
+    batch_of,
     load,
 )
 from harness.anonymizers.knn_targets import Target
@@ -324,7 +325,7 @@ def test_a_batch_in_other_processes_gives_the_same(
     kept = recordings_of(corpus)
     speech = [(job(n, f"u{n:06d}"), kept[name]) for n, name in enumerate(sorted(kept))][:4]
     alone = [system.anonymize(recording.read(), one) for one, recording in speech]
-    batch = system.batch(speech, work=tmp_path, threads=2, device=device, events=Events())
+    batch = batch_of(system, speech, work=tmp_path, threads=2, device=device, events=Events())
     with batch as made, Pool(2) as pool:
         assert list(made) == [one.utterance for one, _ in speech]
         # Nothing is made before it is read: four utterances have 192,000 bytes.

@@ -19,7 +19,7 @@ from transformers import SpeechT5HifiGan, SpeechT5HifiGanConfig, WavLMConfig, Wa
 
 from anonymizers.speakers import say, stored
 from harness.anonymizers import knn_wavlm
-from harness.anonymizers.base import Accelerated, Device, Job
+from harness.anonymizers.base import Accelerated, Device, Job, batch_of
 from harness.anonymizers.knn_vc import Aimed, KnnVc
 from harness.errors import ConfigError, IntegrityError
 from harness.runtime.events import Events
@@ -223,7 +223,7 @@ def test_a_batch_gives_the_same(
     speech = [(job(n, f"u{n:06d}"), recording) for n, recording in enumerate(recordings)]
     alone = [system.anonymize(recording.read(), one) for one, recording in speech]
     devices.clear()
-    batch = system.batch(speech, work=tmp_path, threads=1, device=device, events=Events())
+    batch = batch_of(system, speech, work=tmp_path, threads=1, device=device, events=Events())
     with batch as made:
         assert list(made) == [one.utterance for one, _ in speech]
         assert set(devices) == ({"cuda"} if device == "cuda" else set())

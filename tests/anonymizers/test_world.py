@@ -12,6 +12,7 @@ import pytest
 from anonymizers.vowels import formants_of, mean_f0, vowel
 from harness.anonymizers import world
 from harness.anonymizers.base import Job
+from harness.anonymizers.samples import check_samples, finish
 from harness.errors import AudioError, ConfigError
 
 pytestmark = pytest.mark.heavy
@@ -52,8 +53,8 @@ def test_a_vowel_has_its_f0_and_its_formants(f0: float, formants: tuple[float, .
 def test_speech_comes_back_as_it_was(f0: float, formants: tuple[float, ...]) -> None:
     samples = vowel(f0, formants)
     speech = again(samples)
-    assert mean_f0(world.finish(speech)) == pytest.approx(f0, rel=0.01)
-    assert formants_of(world.finish(speech), 3) == pytest.approx(formants, rel=0.05)
+    assert mean_f0(finish(speech)) == pytest.approx(f0, rel=0.01)
+    assert formants_of(finish(speech), 3) == pytest.approx(formants, rel=0.05)
     assert np.std(speech) * 32_768 == pytest.approx(np.std(samples), rel=0.2)
 
 
@@ -108,7 +109,7 @@ def test_extreme_signals_come_through(name: str) -> None:
         "one bit": generator.integers(-1, 2, len(t)),
         "gap": np.where((t > 2_000) & (t < 6_000), 0, generator.normal(0, 3_000, len(t))),
     }[name].astype(np.int16)
-    finished = world.finish(again(samples))
+    finished = finish(again(samples))
     assert finished.shape == samples.shape
     # What has no sound, and only that, is silent.
     silent = name in ("zeros", "constant")
@@ -197,16 +198,16 @@ def test_a_warp_by_one_changes_nothing() -> None:
 
 
 def test_finished_speech_has_its_peak_at_32766() -> None:
-    finished = world.finish(np.array([0.1, -0.2, 0.05, 1e-9]))
+    finished = finish(np.array([0.1, -0.2, 0.05, 1e-9]))
     assert finished.dtype == np.int16
     # A half of 32,766 is 16,383, a quarter 8,191.5, and NumPy rounds halves to even.
     assert finished.tolist() == [16_383, -32_766, 8_192, 0]
-    assert world.finish(np.array([50.0, -100.0])).tolist() == [16_383, -32_766]
+    assert finish(np.array([50.0, -100.0])).tolist() == [16_383, -32_766]
 
 
 @pytest.mark.parametrize("speech", [np.zeros(5), np.full(5, 1e-5), np.zeros(0)])
 def test_digital_silence_is_finished_as_zeros(speech: np.ndarray) -> None:
-    finished = world.finish(speech)
+    finished = finish(speech)
     assert finished.dtype == np.int16
     assert finished.tolist() == [0] * len(speech)
 
@@ -216,7 +217,7 @@ def test_digital_silence_is_finished_as_zeros(speech: np.ndarray) -> None:
 )
 def test_other_audio_is_refused(samples: np.ndarray) -> None:
     with pytest.raises(AudioError, match="utterance u000007: audio is .* not mono 16-bit"):
-        world.check_samples(samples, Job("u000007", 1))
+        check_samples(samples, Job("u000007", 1))
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
