@@ -22,6 +22,10 @@ MAY = {
     "corpora": {"runtime", "protocols", "errors"},
     "anonymizers": {"corpora", "runtime", "protocols", "errors"},
     "attackers": {"corpora", "runtime", "protocols", "errors"},
+    "utility": {
+        *("attackers", "anonymizers", "corpora"),
+        *("metrics", "runtime", "protocols", "errors"),
+    },
     "contracts": {
         *("attackers", "anonymizers", "corpora"),
         *("metrics", "runtime", "protocols", "errors"),
@@ -53,6 +57,7 @@ LIGHT = (
 # What stands on Matplotlib, Jinja2 or espeak, which the light environment lacks: loaded late.
 LATE = (
     *("figures.py", "drawing.py", "drawing_overview.py", "drawing_set.py"),
+    *("drawing_similarity.py", "drawing_tradeoff.py"),
     *("render.py", "listen.py", "espeak_process.py"),
 )
 
@@ -94,7 +99,7 @@ def test_imports_point_downwards(path: Path) -> None:
         elif parts[0] in OWN and here != OWN[parts[0]]:
             # Versions and devices are asked by the pipeline, which starts the attackers; some
             # anonymizers have neural back ends.
-            asking = {(one, "torch") for one in ("pipeline", "runtime", "anonymizers")}
+            asking = {(one, "torch") for one in ("pipeline", "runtime", "anonymizers", "utility")}
             assert (here, parts[0]) in asking, f"imports {name}"
 
 

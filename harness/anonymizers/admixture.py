@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from harness.anonymizers.base import Anonymizer, Device, Job, Source, batch_of, everything_of
-from harness.anonymizers.composite import Composite
+from harness.anonymizers.composite import Composite, Entry
 from harness.corpora.opaque import Recording
 from harness.corpora.store import Samples
 from harness.errors import ConfigError
@@ -33,11 +33,11 @@ class Admixture(Composite):
     """
 
     name: ClassVar[str] = "admixture"
-    first: dict[str, Any]
-    second: dict[str, Any]
+    first: Entry
+    second: Entry
     p: float = 0.4
 
-    def entries(self) -> Mapping[str, Mapping[str, Any]]:
+    def entries(self) -> Mapping[str, Entry]:
         """Both of its parts."""
         return {"first": self.first, "second": self.second}
 

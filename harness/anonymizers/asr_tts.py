@@ -26,7 +26,7 @@ import numpy as np
 
 from harness.anonymizers import recognizers, synthesizers
 from harness.anonymizers.base import LEVELS, Device, Job, Level, Source, check_choice
-from harness.anonymizers.pretrained import check_pin, require_pinned
+from harness.anonymizers.pretrained import require_pinned
 from harness.anonymizers.recognizers import RecognizerName, recognizer, transcribe
 from harness.anonymizers.samples import check_samples, finish
 from harness.anonymizers.synthesizers import SynthesizerName, say
@@ -57,7 +57,7 @@ class AsrTts:
     recognizer_sha256, synthesizer_sha256: of the weights, what `sha256sum` says of the sha256sums
         of these files in this order.
 
-    Raises ConfigError for an unknown name, and for weights that are missing or not used.
+    Raises ConfigError for an unknown name, and for weights that are not named or not used.
     """
 
     name: ClassVar[str] = "asr-tts"
@@ -74,10 +74,10 @@ class AsrTts:
         check_choice("level", self.level, LEVELS, WHERE)
         check_choice("recognizer", self.recognizer, get_args(RecognizerName), WHERE)
         check_choice("synthesizer", self.synthesizer, get_args(SynthesizerName), WHERE)
-        self._check_weights("recognizer", "whisper", recognizers.FILES)
-        self._check_weights("synthesizer", "vits", synthesizers.FILES)
+        self._check_weights("recognizer", "whisper")
+        self._check_weights("synthesizer", "vits")
 
-    def _check_weights(self, parameter: str, of: str, files: Sequence[str]) -> None:
+    def _check_weights(self, parameter: str, of: str) -> None:
         weights, chosen = getattr(self, f"{parameter}_weights"), getattr(self, parameter)
         sha256 = getattr(self, f"{parameter}_sha256")
         if chosen == of and not weights:
@@ -86,14 +86,21 @@ class AsrTts:
                 where=WHERE,
                 fix=f"give {parameter}_weights, the folder of a model",
             )
-        if chosen == of:
-            check_pin(sha256, f"{parameter}_sha256", files, WHERE)
-        elif weights is not None or sha256 is not None:
+        if chosen != of and (weights is not None or sha256 is not None):
             raise ConfigError(
                 f"{parameter} {chosen} has no use for weights",
                 where=WHERE,
                 fix=f"leave them out, or give {parameter}: {of}",
             )
+
+    def require_files(self) -> None:
+        """The weights of both; see `Pinned`."""
+        for parameter, weights, files, sha256 in (
+            ("recognizer", self.recognizer_weights, recognizers.FILES, self.recognizer_sha256),
+            ("synthesizer", self.synthesizer_weights, synthesizers.FILES, self.synthesizer_sha256),
+        ):
+            if weights is not None:
+                require_pinned(weights, files, sha256, f"{parameter}_sha256", WHERE)
 
     @property
     def gpu(self) -> bool:
@@ -108,8 +115,8 @@ class AsrTts:
         """The words in another voice: mono 16 kHz int16 of another length, the peak at 32766.
 
         Half a second of zeros where no words are heard. Raises AudioError for samples that are not
-        mono int16 and where a back end fails, ConfigError for a package or weights not there,
-        IntegrityError for other weights.
+        mono int16 and where a back end fails, ConfigError for a package that is not there, and as
+        `require_files`.
         """
         return self._anonymize(samples, job, "cpu")
 
@@ -134,12 +141,7 @@ class AsrTts:
 
     def _anonymize(self, samples: Samples, job: Job, device: Device) -> Samples:
         check_samples(samples, job)
-        for weights, files, sha256 in (
-            (self.recognizer_weights, recognizers.FILES, self.recognizer_sha256),
-            (self.synthesizer_weights, synthesizers.FILES, self.synthesizer_sha256),
-        ):
-            if weights is not None:
-                require_pinned(weights, files, str(sha256), WHERE)
+        self.require_files()
         text = transcribe(samples, recognizer(self.recognizer, self.recognizer_weights, device))
         speech = say(
             text,

@@ -160,7 +160,9 @@ def load(name: str, entry: Mapping[str, Any], dataset: DataSet | None = None) ->
     known = (*ROLES, *set_names())
     for key in level:
         if key not in known:
-            raise ConfigError(f"no set {key!r}", where=where, fix=did_you_mean(str(key), known))
+            hint = did_you_mean(str(key), known)
+            fix = f"keys are roles ({', '.join(ROLES)}) or sets; {hint}"
+            raise ConfigError(f"no role or set {key!r}", where=where, fix=fix)
     lacking = [role for role in ROLES if role not in level]
     if lacking:
         raise ConfigError(f"{lacking[0]!r} has none", where=where, fix=f"add `{lacking[0]}:`")
@@ -179,15 +181,7 @@ def _holds_itself(entry: Mapping[str, Any], within: tuple[int, ...]) -> bool:
 
 
 def _load(name: str, entry: Mapping[str, Any]) -> Anonymizer:
-    place = f"params.yaml: anonymizers.{name}"
-    try:
-        anonymizer: Anonymizer = plugins.load(KIND, name, entry)
-    except ConfigError as error:
-        # What checks its values does not know the entry's name.
-        where = str(error.where)
-        if not where.startswith("params.yaml"):
-            where = f"{place} ({where})"
-        raise ConfigError(error.what, where=where, fix=error.fix) from error
+    anonymizer: Anonymizer = plugins.load(KIND, name, entry)
     return anonymizer
 
 

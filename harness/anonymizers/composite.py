@@ -16,7 +16,11 @@ from typing import Any, ClassVar, Self
 
 from harness.anonymizers.base import KIND, Anonymizer, Level, aimed, load
 from harness.errors import ConfigError
+from harness.protocols.typed import shown
 from harness.runtime import plugins
+
+# What params.yaml gives for a part: a mapping, or `Composite` says what it has to be.
+Entry = Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +33,7 @@ class Composite(ABC):
     level: Level = "utterance"
 
     @abstractmethod
-    def entries(self) -> Mapping[str, Mapping[str, Any]]:
+    def entries(self) -> Mapping[str, Entry]:
         """The entries of its parts, by parameter."""
 
     def __post_init__(self) -> None:
@@ -51,7 +55,14 @@ class Composite(ABC):
         # No field: it is no parameter, and follows from them.
         self.__dict__["_parts"] = tuple(parts)
 
-    def _loaded(self, parameter: str, entry: Mapping[str, Any]) -> Anonymizer:
+    def _loaded(self, parameter: str, entry: Entry) -> Anonymizer:
+        if not isinstance(entry, Mapping):
+            raise ConfigError(
+                f"expected the entry of a system, found {shown(entry)}",
+                where=parameter,
+                fix="write `{type: …}` itself, or YAML's anchor of an entry: `&NAME` there, "
+                "`*NAME` here",
+            )
         if entry.get("level", self.level) != self.level:
             raise ConfigError(
                 f"the level of a part is {entry['level']!r}, that of the whole {self.level!r}",

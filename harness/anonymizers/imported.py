@@ -2,7 +2,7 @@
 
 An entry of params.yaml such as `{type: imported, folder: data/vpac2025/imported/T10-2, sha256: …}`
 makes a system of it like any other. The hash covers every sample, so the entry alone determines
-what comes out. Errors name the folder in what they say: their place becomes an utterance's name.
+what comes out. Errors name the folder in what they say: their place is the utterance.
 """
 
 from __future__ import annotations

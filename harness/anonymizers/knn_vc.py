@@ -25,7 +25,7 @@ import numpy as np
 from harness.anonymizers import knn_wavlm, knn_world
 from harness.anonymizers.base import LEVELS, Device, Job, Level, Source, check_choice
 from harness.anonymizers.knn_targets import Target, targets
-from harness.anonymizers.pretrained import check_pin, require_pinned
+from harness.anonymizers.pretrained import require_pinned
 from harness.anonymizers.samples import check_samples
 from harness.corpora.opaque import Recording
 from harness.corpora.store import Corpus, Samples
@@ -82,13 +82,12 @@ class KnnVc:
                 fix = f"give a number from {least} to {most}"
                 raise ConfigError(f"{parameter} is {value}", where=WHERE, fix=fix)
         if (self.backend == "wavlm") != (self.weights is not None):
+            told = "missing" if self.weights is None else repr(self.weights)
             raise ConfigError(
-                f"weights is {self.weights!r} with backend {self.backend}",
+                f"weights is {told} with backend {self.backend}",
                 where=WHERE,
                 fix=f"{knn_wavlm.WEIGHTS}; leave it out for world",
             )
-        if self.weights is not None:
-            check_pin(self.weights_sha256, "weights_sha256", knn_wavlm.SAVED, WHERE)
 
     def alphas(self, sources: Sequence[Source], seeds: Sequence[int]) -> list[float | None]:
         """No coefficients."""
@@ -97,8 +96,8 @@ class KnnVc:
     def aimed(self, targets: Path) -> Aimed:
         """The system with its target speakers. targets: a stored corpus, the training set.
 
-        Raises ConfigError for fewer than two speakers and for weights that are not there;
-        IntegrityError for other weights; DataError for a corpus that is not there.
+        Raises ConfigError for fewer than two speakers, DataError for a corpus that is not there,
+        and as `require_files`.
         """
         system = Aimed(self, targets, Corpus(targets).digest())
         if len(system.targets()) < 2:
@@ -107,10 +106,14 @@ class KnnVc:
                 where=WHERE,
                 fix="take a benchmark with more",
             )
+        self.require_files()
+        return system
+
+    def require_files(self) -> None:
+        """The weights of wavlm; see `Pinned`."""
         if self.weights is not None:
             used = knn_wavlm.used_files(self.weights)
-            require_pinned(self.weights, used, str(self.weights_sha256), WHERE)
-        return system
+            require_pinned(self.weights, used, self.weights_sha256, "weights_sha256", WHERE)
 
     def anonymize(self, samples: Samples, job: Job) -> Samples:
         """Raises ConfigError: there is nobody to turn into."""

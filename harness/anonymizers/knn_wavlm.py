@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.anonymizers.base import Device
-from harness.anonymizers.pretrained import load_model, package, repeatable
+from harness.anonymizers.pretrained import load_model, package, repeatable, require_folder
 from harness.anonymizers.samples import finish
 from harness.corpora.audio import FULL_SCALE
 from harness.corpora.store import Samples
@@ -115,6 +115,7 @@ def used_files(weights: str) -> tuple[str, ...]:
 
     Raises ConfigError where one is missing.
     """
+    require_folder(weights, WHERE, WEIGHTS)
     folder = Path(weights)
     saved, released = _saved(folder / "hifigan"), _checkpoints(folder)
     for name, found in (("wavlm", _saved(folder / "wavlm")), ("hifigan", saved or released)):

@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from harness.anonymizers import world
 from harness.anonymizers.base import Device, Job, Source, batch_of
-from harness.anonymizers.composite import Composite
+from harness.anonymizers.composite import Composite, Entry
 from harness.anonymizers.samples import finish
 from harness.corpora.opaque import Recording
 from harness.corpora.store import Samples
@@ -44,11 +44,11 @@ class PitchSmoothing(Composite):
     """
 
     name: ClassVar[str] = "pitch-smoothing"
-    system: dict[str, Any]
+    system: Entry
     reversion: float = 0.5
     window_ms: float = 100.0
 
-    def entries(self) -> Mapping[str, Mapping[str, Any]]:
+    def entries(self) -> Mapping[str, Entry]:
         """The one system."""
         return {"system": self.system}
 

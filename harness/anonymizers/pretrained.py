@@ -8,6 +8,7 @@ determines what comes out.
 from __future__ import annotations
 
 import re
+import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -24,6 +25,18 @@ from harness.runtime.files import sha256_bytes, sha256_file
 
 FIX = "pip install 'anonymization-harness[neural]'"
 WEIGHTS = "model.safetensors"
+
+
+@runtime_checkable
+class Pinned(Protocol):
+    """One that can need files of the user's, each set of them pinned by a hash in its entry."""
+
+    def require_files(self) -> None:
+        """Look whether they are there, and those of the hash, before any work.
+
+        Raises ConfigError for what is missing, the hash included, IntegrityError for other files.
+        """
+        ...
 
 
 def package(name: str, where: str, fix: str = FIX) -> ModuleType:
@@ -36,39 +49,46 @@ def package(name: str, where: str, fix: str = FIX) -> ModuleType:
         raise ConfigError(what, where=where, fix=fix) from error
 
 
+def require_folder(folder: str, where: str, fix: str) -> None:
+    """Raises ConfigError unless there is such a folder."""
+    if not Path(folder).is_dir():
+        raise ConfigError(f"no folder {folder}", where=where, fix=fix)
+
+
 def require_files(folder: str, files: Sequence[str], where: str) -> None:
     """Raises ConfigError, with the names of all that it lacks, unless the folder has the files."""
+    fix = f"put a model there, with {', '.join(files)}"
+    require_folder(folder, where, fix)
     absent = [name for name in files if not (Path(folder) / name).is_file()]
     if absent:
-        raise ConfigError(
-            f"{folder} lacks {', '.join(absent)}",
-            where=where,
-            fix=f"put a model there as transformers stores it, with {', '.join(files)}",
-        )
+        raise ConfigError(f"{folder} lacks {', '.join(absent)}", where=where, fix=fix)
 
 
-def check_pin(sha256: str | None, parameter: str, files: Sequence[str], where: str) -> None:
-    """Raises ConfigError for what is no hash of these files, as `require_pinned` has it."""
-    if sha256 is None or not re.fullmatch(r"[0-9a-f]{64}", sha256):
-        what = f"{parameter} is {sha256!r}"
-        command = f"sha256sum {' '.join(files)} | sha256sum"
-        raise ConfigError(what, where=where, fix=f"give what `{command}` says in that folder")
-
-
-# Once a process: weights are gigabytes.
-@lru_cache(maxsize=8)
-def require_pinned(folder: str, files: tuple[str, ...], sha256: str, where: str) -> None:
+def require_pinned(
+    folder: str, files: tuple[str, ...], sha256: str | None, parameter: str, where: str
+) -> None:
     """Raises IntegrityError unless the files are those of the hash, ConfigError for missing ones.
 
-    sha256: of what the program sha256sum says of the files, in this order.
+    sha256: of what the program sha256sum says of the files, in this order; ConfigError, with the
+    command, for what is no hash. parameter: its name.
     """
     require_files(folder, files, where)
-    lines = [f"{sha256_file(Path(folder) / name)}  {name}\n" for name in files]
-    found = sha256_bytes("".join(lines).encode())
+    if sha256 is None or not re.fullmatch(r"[0-9a-f]{64}", sha256):
+        what = f"{parameter} is {'missing' if sha256 is None else repr(sha256)}"
+        command = f"cd {shlex.quote(folder)} && sha256sum {shlex.join(files)} | sha256sum"
+        raise ConfigError(what, where=where, fix=f"give the first word that `{command}` prints")
+    found = _hash_of(folder, files)
     if found != sha256:
         what = f"the sha256 of {folder} is {found}, not {sha256}"
         fix = "put the weights back, or write that hash into params.yaml if you trust them"
         raise IntegrityError(what, where=where, fix=fix)
+
+
+# Once a process: weights are gigabytes.
+@lru_cache(maxsize=8)
+def _hash_of(folder: str, files: tuple[str, ...]) -> str:
+    lines = [f"{sha256_file(Path(folder) / name)}  {name}\n" for name in files]
+    return sha256_bytes("".join(lines).encode())
 
 
 def load(kind: str, folder: str, files: Sequence[str], where: str, **options: Any) -> Any:
@@ -97,8 +117,13 @@ def load(kind: str, folder: str, files: Sequence[str], where: str, **options: An
         raise _unusable(kind, folder, where, f"{WEIGHTS}: {error}") from error
 
 
-def load_model(kind: str, folder: str, files: Sequence[str], where: str, device: str) -> Any:
-    """A model in 32 bits on a device that torch names so, ready for inference. Raises as `load`."""
+def load_model(
+    kind: str, folder: str, files: Sequence[str], where: str, device: str, **options: Any
+) -> Any:
+    """A model in 32 bits on a device that torch names so, ready for inference. Raises as `load`.
+
+    options: what config.json has otherwise.
+    """
     torch = package("torch", where)
     with repeatable(0, "cpu"):
         model, told = load(
@@ -109,6 +134,7 @@ def load_model(kind: str, folder: str, files: Sequence[str], where: str, device:
             use_safetensors=True,
             dtype=torch.float32,
             output_loading_info=True,
+            **options,
         )
     # They would be drawn at random.
     missing = sorted(told["missing_keys"])

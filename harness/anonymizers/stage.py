@@ -54,7 +54,7 @@ class OneByOne:
     def __call__(self, utterance: Utterance) -> Made:
         """The anonymized utterance. Raises what the anonymizer raises, with the official name."""
         task: Task = utterance.recipe
-        with _told_of(utterance):
+        with _told_of(utterance, task.job.utterance):
             return _made(self.anonymizer.anonymize(task.recording.read(), task.job))
 
 
@@ -70,7 +70,7 @@ class Batches:
 
     @contextmanager
     def __call__(self, utterances: Sequence[Utterance]) -> Iterator[list[Utterance]]:
-        """The utterances, each with what reads its anonymized speech as its recipe.
+        """The utterances, each with its opaque name and what reads its speech as its recipe.
 
         Raises what the anonymizer raises, with the official names of utterances that it names.
         """
@@ -93,13 +93,14 @@ class Batches:
                     raise
                 what = f"{error.what} ({', '.join(told[:NAMED])})"
                 raise type(error)(what, where=error.where, fix=error.fix) from error
-            yield [replace(utterance, recipe=made[name]) for name, utterance in by_id.items()]
+            yield [replace(u, recipe=(name, made[name])) for name, u in by_id.items()]
 
 
 def read(utterance: Utterance) -> Made:
     """An utterance that was anonymized with its shard. Errors have its official name."""
-    with _told_of(utterance):
-        return _made(utterance.recipe())
+    name, samples = utterance.recipe
+    with _told_of(utterance, name):
+        return _made(samples())
 
 
 def _made(samples: Samples) -> Made:
@@ -112,12 +113,16 @@ def _made(samples: Samples) -> Made:
 
 
 @contextmanager
-def _told_of(utterance: Utterance) -> Iterator[None]:
+def _told_of(utterance: Utterance, opaque: str) -> Iterator[None]:
     # An anonymizer knows an opaque name only; a person needs the official one.
     try:
         yield
     except HarnessError as error:
-        raise type(error)(error.what, where=utterance.utterance, fix=error.fix) from error
+        where = utterance.utterance
+        # The fault may lie elsewhere: in another's recording, or in weights.
+        if error.where is not None and opaque not in error.where:
+            where = f"{where} ({error.where})"
+        raise type(error)(error.what, where=where, fix=error.fix) from error
 
 
 def jobs(anonymizer: Anonymizer, corpus: Corpus, system: str, seed: int) -> list[Job]:

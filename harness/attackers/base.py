@@ -76,6 +76,17 @@ class Attacker(Protocol):
         ...
 
 
+@runtime_checkable
+class Embedding(Attacker, Protocol):
+    """One whose scores of single utterances are cosines of embeddings."""
+
+    def embed(
+        self, model: Path, speech: Speech, *, machine: Machine, events: Events
+    ) -> Mapping[str, npt.NDArray[np.float32]]:
+        """The embedding of each utterance, by opaque id: shape (dimensions,), of any length."""
+        ...
+
+
 KIND = plugins.Kind("attacker", "harness.attackers", Attacker, "train() and score()")
 
 

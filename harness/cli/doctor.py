@@ -33,6 +33,7 @@ def run(parsed: argparse.Namespace) -> int:
             context = open_context(parsed.benchmark or load().benchmark.name)
             findings += runner.examine(context.parameters, context.benchmark)
         except ConfigError as error:
+            findings = [one for one in findings if one.subject != "parameters"]
             findings.append(failure("parameters", error))
     if parsed.brief:
         findings = [finding for finding in findings if finding.status == "problem"]

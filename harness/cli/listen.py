@@ -11,8 +11,8 @@ from harness.cli.output import tell
 from harness.cli.status import FAILED, USAGE_ERROR
 from harness.errors import ConfigError, HarnessError, ResourceError
 
-# What draws the page; the light environment lacks both.
-PACKAGES = ("jinja2", "matplotlib")
+# What draws the page, each with its extra; the light environment lacks them.
+PACKAGES = {"jinja2": "pipeline", "matplotlib": "pipeline", "pyworld": "knn-vc"}
 FILE_NAME = "listen.html"
 
 
@@ -84,10 +84,10 @@ def run(parsed: argparse.Namespace) -> int:
 
 def _written(parsed: argparse.Namespace) -> tuple[Path, str]:
     """Write the page; returns where it is, and what is on it."""
-    for name in PACKAGES:
+    for name, extra in PACKAGES.items():
         if find_spec(name) is None:
             raise ResourceError(
-                "not installed", where=name, fix="pip install 'anonymization-harness[pipeline]'"
+                "not installed", where=name, fix=f"pip install 'anonymization-harness[{extra}]'"
             )
     from harness.pipeline.layout import Layout
     from harness.pipeline.listen import Choice, page_of

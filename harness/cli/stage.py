@@ -18,6 +18,11 @@ def register(commands: Any) -> None:
         ("score", run_arguments, "score all lists and scenarios of one system"),
         ("evaluate", run_arguments, "EERs from score files"),
         ("compare", (), "the benchmark's tables"),
+        ("utility", ("system", "evaluator"), "what one system's speech still is good for"),
+        ("distinctiveness", run_arguments, "how different the voices of one system still are"),
+        ("emotion-corpus", ("set",), "one set of original emotional speech"),
+        ("emotion-anonymize", ("set", "system"), "one system's emotional speech"),
+        ("emotion", ("set", "system", "evaluator"), "what of emotions one system keeps"),
         ("report", (), "the benchmark's page, with its pictures"),
         ("verify", (), "every submission of the inbox"),
     ):
@@ -38,8 +43,9 @@ def run(parsed: argparse.Namespace) -> int:
     bars = ProgressBars()
     context = open_context(parsed.benchmark, (bars,))
     values = [getattr(parsed, argument) for argument in parsed.stage_arguments]
+    module = import_module(f"harness.pipeline.{parsed.stage.replace('-', '_')}")
     try:
-        line = import_module(f"harness.pipeline.{parsed.stage}").run(context, *values)
+        line = module.run(context, *values)
     finally:
         bars.close()
     print(line)

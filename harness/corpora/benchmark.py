@@ -7,7 +7,6 @@ side by side, before any audio is decoded.
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +19,7 @@ from harness.corpora import voices
 from harness.corpora.importing import Recording, import_utterances
 from harness.corpora.kaldi import KaldiDirectory, read_kaldi, recordings
 from harness.corpora.librispeech import index_subset
+from harness.corpora.places import need
 from harness.corpora.store import Utterance, build, partition
 from harness.errors import ConfigError, DataError
 from harness.protocols.lists import cross_product, require, sha256_text, trials_path
@@ -61,15 +61,15 @@ def synthetic(protocol: Protocol) -> dict[str, Sequence[Member]]:
         whole = protocol.training_set() if training else _enrolment_set(protocol)
         made = voices.voices(
             seed,
-            whole.female,
-            whole.male,
+            whole.female or 0,
+            whole.male or 0,
             TRAINING_PREFIX if training else EVALUATION_PREFIX,
         )
-        counts = {"f": dataset.female, "m": dataset.male}
+        counts = {"f": dataset.female or 0, "m": dataset.male or 0}
         chosen = [voice for voice in made if counts[voice.gender]]
         members[dataset.name] = voices.utterances(
             chosen,
-            dataset.utterances // (dataset.female + dataset.male),
+            (dataset.utterances or 0) // sum(counts.values()),
             seed,
             chapter=TRIAL_CHAPTER if dataset.role == "trial" else ENROLMENT_CHAPTER,
         )
@@ -82,7 +82,7 @@ def _enrolment_set(protocol: Protocol) -> DataSet:
 
 def excerpt(protocol: Protocol, folders: Folders) -> dict[str, Sequence[Member]]:
     """Named utterances of a LibriSpeech tree, each with the hash of its file."""
-    root = _need(folders.librispeech, "HARNESS_LIBRISPEECH", "sources.librispeech", "LibriSpeech")
+    root = need(folders.librispeech, "HARNESS_LIBRISPEECH", "sources.librispeech", "LibriSpeech")
     path = data_file(protocol.source.utterances or "")
     if sha256_file(path) != protocol.source.sha256:
         raise DataError("the list of utterances was changed", where=path.name, fix="reinstall")
@@ -123,7 +123,7 @@ def excerpt(protocol: Protocol, folders: Folders) -> dict[str, Sequence[Member]]
 
 def official(protocol: Protocol, folders: Folders) -> dict[str, Sequence[Member]]:
     """Sets given by the official Kaldi folders; audio there or in a LibriSpeech tree."""
-    lists = _need(folders.lists, "HARNESS_LISTS", "sources.lists", "the official Kaldi folders")
+    lists = need(folders.lists, "HARNESS_LISTS", "sources.lists", "the official Kaldi folders")
     members: dict[str, Sequence[Member]] = {}
     for dataset in protocol.sets:
         folder = lists / dataset.name
@@ -134,7 +134,7 @@ def official(protocol: Protocol, folders: Folders) -> dict[str, Sequence[Member]
                 kaldi, base=_base(kaldi, lists), librispeech=folders.librispeech
             )
         else:
-            root = _need(
+            root = need(
                 folders.librispeech, "HARNESS_LIBRISPEECH", "sources.librispeech", "LibriSpeech"
             )
             rows: Iterator[Any] = index_subset(root, str(dataset.subset)).itertuples(index=False)
@@ -165,31 +165,13 @@ def _base(kaldi: KaldiDirectory, lists: Path) -> Path | None:
     return lists.parent if first is not None and (lists.parent / first).is_file() else None
 
 
-def _need(folder: Path | None, variable: str, setting: str, what: str) -> Path:
-    if folder is None:
-        raise ConfigError(
-            f"where is {what}?",
-            where=f"params.yaml: {setting}",
-            fix=f"set it, or the environment variable {variable}",
-        )
-    if not folder.is_dir():
-        # The variable wins over the file.
-        named = f"environment variable {variable}" if os.environ.get(variable) else None
-        raise ConfigError(
-            f"no such folder: {folder}",
-            where=named or f"params.yaml: {setting}",
-            fix="mend it" if named else f"mend it or {variable}",
-        )
-    return folder
-
-
 def require_sets(protocol: Protocol, members: dict[str, Sequence[Member]]) -> None:
     """Raises DataError with all numbers that differ from the protocol, side by side."""
     differences = []
     for dataset in protocol.sets:
         found = members[dataset.name]
         genders = {member.speaker: member.gender for member in found}
-        numbers: dict[str, tuple[int | str, int | str]] = {
+        numbers: dict[str, tuple[int | str, int | str | None]] = {
             "utterances": (len(found), dataset.utterances),
             "female speakers": (sum(g == "f" for g in genders.values()), dataset.female),
             "male speakers": (sum(g == "m" for g in genders.values()), dataset.male),
@@ -208,7 +190,7 @@ def require_sets(protocol: Protocol, members: dict[str, Sequence[Member]]) -> No
         differences += [
             f"{dataset.name}: {what} {number} (expected {expected})"
             for what, (number, expected) in numbers.items()
-            if number != expected
+            if expected is not None and number != expected
         ]
     if differences:
         raise DataError(
@@ -219,9 +201,16 @@ def require_sets(protocol: Protocol, members: dict[str, Sequence[Member]]) -> No
 
 
 def trial_texts(protocol: Protocol, members: dict[str, Sequence[Member]]) -> dict[str, str]:
-    """The text of each trial list, generated; raises DataError unless it is the protocol's."""
+    """The text of each trial list, generated; raises DataError unless it is the protocol's, and for
+    a list that the protocol does not know whole: no cross product need be that one."""
     texts = {}
     for listed in protocol.lists:
+        if listed.sha256 is None:
+            raise DataError(
+                "the edition's list is not known, and cannot be made",
+                where=f"{protocol.name} {listed.trials}",
+                fix="run another benchmark; `harness verify --trials` takes such lists",
+            )
         enrolled = {m.speaker for m in members[listed.enrolments] if m.gender == listed.gender}
         trials = cross_product(enrolled, {m.utterance: m.speaker for m in members[listed.trials]})
         texts[listed.trials] = require(listed, trials)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,13 +21,17 @@ HEADERS_A_CHUNK = 256
 
 @dataclass(frozen=True)
 class Recording:
-    """One audio file with one utterance. gender: f | m; text: empty where it is not known."""
+    """One audio file with one utterance. gender: f | m; text: empty where it is not known.
+
+    labels: further columns of the manifest; all utterances of a corpus have the same.
+    """
 
     utterance: str
     speaker: str
     gender: str
     text: str
     path: Path
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,14 +116,16 @@ def _utterances(
     speaker, gender = recording.speaker, recording.gender
     if segment_seconds is None:
         place = Place(recording.path)
-        yield Utterance(recording.utterance, speaker, gender, recording.text, samples, place)
+        named = (recording.utterance, speaker, gender, recording.text)
+        yield Utterance(*named, samples, place, dict(recording.labels))
         return
     parts = segments(samples, segment_seconds)
     names = segment_names(recording.utterance, len(parts))
     text = recording.text if len(parts) == 1 else ""
     for name, (start, stop) in zip(names, parts, strict=True):
         place = Place(recording.path, start, stop)
-        yield Utterance(name, speaker, gender, text, stop - start, place)
+        labels = dict(recording.labels)
+        yield Utterance(name, speaker, gender, text, stop - start, place, labels)
 
 
 def _identity(target: Path, utterances: Sequence[Utterance]) -> list[list[object]]:
@@ -128,7 +134,8 @@ def _identity(target: Path, utterances: Sequence[Utterance]) -> list[list[object
     for utterance in utterances:
         place: Place = utterance.recipe
         status = place.path.stat()
-        row = [utterance.utterance, utterance.speaker, utterance.gender, utterance.text]
+        row: list[object] = [utterance.utterance, utterance.speaker, utterance.gender]
+        row += [utterance.text, utterance.extra]
         file = [str(place.path.absolute()), status.st_size, status.st_mtime_ns]
         rows.append([*row, *file, place.start, place.stop])
     return rows

@@ -163,7 +163,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
         yield where, text
 
 
-def _fields(path: Path, form: str) -> Iterator[tuple[str, list[str]]]:
+def read_fields(path: Path, form: str) -> Iterator[tuple[str, list[str]]]:
     """Lines of exactly as many fields as `form` has, with their places."""
     count = len(form.split())
     for where, line in _lines(path):
@@ -195,7 +195,7 @@ def _required(path: Path) -> None:
 def _read_utt2spk(path: Path) -> dict[str, str]:
     _required(path)
     utt2spk: dict[str, str] = {}
-    for where, (utterance, speaker) in _fields(path, "utterance speaker"):
+    for where, (utterance, speaker) in read_fields(path, "utterance speaker"):
         if not is_file_name(utterance):
             raise ListError(
                 f"utterance {utterance!r} cannot be a file's name",
@@ -211,7 +211,7 @@ def _read_utt2spk(path: Path) -> dict[str, str]:
 def _read_spk2gender(path: Path) -> dict[str, str]:
     _required(path)
     spk2gender: dict[str, str] = {}
-    for where, (speaker, gender) in _fields(path, "speaker f|m"):
+    for where, (speaker, gender) in read_fields(path, "speaker f|m"):
         if gender not in ("f", "m"):
             raise ListError(f"gender {gender!r}", where=where, fix="write f or m")
         _put(spk2gender, speaker, gender, where)
@@ -261,7 +261,7 @@ def _read_utt2dur(path: Path, utt2spk: Mapping[str, str]) -> dict[str, float]:
     durations: dict[str, str] = {}
     if not path.is_file():
         return {}
-    for where, (utterance, seconds) in _fields(path, "utterance seconds"):
+    for where, (utterance, seconds) in read_fields(path, "utterance seconds"):
         try:
             usable = 0 < float(seconds) < math.inf
         except ValueError:
@@ -295,7 +295,7 @@ def _read_enrolls(path: Path, utt2spk: Mapping[str, str]) -> tuple[str, ...] | N
     if not path.is_file():
         return None
     found: dict[str, str] = {}
-    for where, (utterance,) in _fields(path, "utterance"):
+    for where, (utterance,) in read_fields(path, "utterance"):
         _put(found, _known(utterance, utt2spk, where), "", where)
     return tuple(found)
 
@@ -304,7 +304,7 @@ def _read_trials(path: Path, utt2spk: Mapping[str, str]) -> tuple[Trial, ...] | 
     if not path.is_file():
         return None
     found: dict[tuple[str, str], Trial] = {}
-    for where, (enrolment, trial, label) in _fields(path, "enrolment trial target|nontarget"):
+    for where, (enrolment, trial, label) in read_fields(path, "enrolment trial target|nontarget"):
         if label not in LABELS:
             raise ListError(f"label {label!r}", where=where, fix="write target or nontarget")
         _known(trial, utt2spk, where)

@@ -29,18 +29,19 @@ Ratios = npt.NDArray[np.float64]
 
 
 def calibrate(
-    target: npt.ArrayLike, nontarget: npt.ArrayLike, *, laplace: bool = False
+    target: npt.ArrayLike, nontarget: npt.ArrayLike, *, laplace: int = 0
 ) -> tuple[Ratios, Ratios]:
     """PAV-calibrated LLRs of the targets and of the nontargets, each in the order given.
 
     target, nontarget: shapes (n_target,), (n_nontarget,), and the same for the LLRs. Scores below
     all targets get -inf and those above all nontargets +inf: never a target the first, never a
     nontarget the second. Constant scores get 0.
-    laplace: put one target and one nontarget, not told apart, below all scores and another such
-    pair above (a form of Laplace's rule of succession), while the prior stays that of the trials.
-    Then every LLR is finite, at most log of (n_target + 1) * n_nontarget / n_target and at least
-    minus log of (n_nontarget + 1) * n_target / n_nontarget; constant scores get log of
-    (n_target + 1) * n_nontarget / (n_target * (n_nontarget + 1)), 0 for classes of one size.
+    laplace: put so many targets and nontargets, not told apart, below all scores and as many above
+    (a form of Laplace's rule of succession), while the prior stays that of the trials. The official
+    number is one; where each trial is there twice, two give the same LLRs. With one, every LLR is
+    finite, at most log of (n_target + 1) * n_nontarget / n_target and at least minus log of
+    (n_nontarget + 1) * n_target / n_nontarget; constant scores get log of (n_target + 1) *
+    n_nontarget / (n_target * (n_nontarget + 1)), 0 for classes of one size.
     O(N log N). Raises ScoreError as the EER does. Source of the rule: `optimal_llr` of the
     VoicePrivacy scripts.
     """
@@ -49,7 +50,7 @@ def calibrate(
     of_classes = level[: len(target)], level[len(target) :]
     counts = [np.bincount(one, minlength=len(levels)) for one in of_classes]
     if laplace:
-        counts = [np.pad(one, 1, constant_values=1) for one in counts]
+        counts = [np.pad(one, 1, constant_values=laplace) for one in counts]
 
     trials = np.sum(counts, axis=0)
     starts = isotonic_regression(counts[0] / trials, weights=trials).blocks

@@ -30,7 +30,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from harness.metrics.eer import Scores, equal_error_rate, sorted_scores
+from harness.metrics.eer import EqualErrorRate, Scores, equal_error_rate, sorted_scores
 
 Counts = npt.NDArray[np.int64]
 Rates = npt.NDArray[np.float64]
@@ -50,13 +50,30 @@ def kaldi(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
     0 to (n_target - 1) / n_target, the walk's end, which constant scores give; so one target alone
     gives 0. Source: Kaldi, `ivectorbin/compute-eer.cc`.
     """
+    return kaldi_error_rate(target, nontarget).rate
+
+
+def kaldi_error_rate(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> EqualErrorRate:
+    """The operating point of `kaldi`.
+
+    Unlike the official one, its rate is that of the misses alone, and its threshold is the lowest
+    score of a target that is accepted: false alarms are the nontargets not below it.
+    """
     of_target, of_nontarget = sorted_scores(target, nontarget)
     n_target, n_nontarget = len(of_target), len(of_nontarget)
     positions = np.arange(n_target)
     pairs = np.maximum(n_nontarget - 1 - positions * n_nontarget // n_target, 0)
     exceeds = of_nontarget[pairs] < of_target
     exceeds[-1] = True  # the walk ends at the last target in any case
-    return float(np.argmax(exceeds)) / n_target
+    misses = int(np.argmax(exceeds))
+    return EqualErrorRate(
+        rate=misses / n_target,
+        threshold=float(of_target[misses]),
+        misses=misses,
+        false_alarms=n_nontarget - int(of_nontarget.searchsorted(of_target[misses])),
+        n_target=n_target,
+        n_nontarget=n_nontarget,
+    )
 
 
 def rocch(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
@@ -174,6 +191,11 @@ def ties_unfavourable(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
     return _walk(*sorted_scores(target, nontarget), "left")
 
 
+# Those that are an edition's own, by the name that its protocol has for them.
+OPERATING_POINTS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], EqualErrorRate]] = {
+    "speechbrain": equal_error_rate,
+    "kaldi": kaldi_error_rate,
+}
 ESTIMATORS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], float]] = {
     "official": official,
     "kaldi": kaldi,

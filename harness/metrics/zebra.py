@@ -56,7 +56,7 @@ def individual(target: npt.ArrayLike, nontarget: npt.ArrayLike) -> float:
     the rule of Laplace leaves log10 of (n_target + 1) n_nontarget / (n_target (n_nontarget + 1)).
     Raises ScoreError as the EER does.
     """
-    ratios = np.concatenate(calibrate(target, nontarget, laplace=True))
+    ratios = np.concatenate(calibrate(target, nontarget, laplace=1))
     return float(np.abs(ratios).max()) / math.log(10)
 
 

@@ -19,6 +19,7 @@ from harness.protocols.typed import did_you_mean
 from harness.runtime.events import Listener
 from harness.runtime.parameters import Benchmark, Parameters, load
 from harness.tracking.store import check_store
+from harness.utility.base import load as load_evaluator
 
 
 @dataclass(frozen=True)
@@ -32,26 +33,29 @@ class Context:
     listeners: tuple[Listener, ...]
 
     def require(self, kind: str, name: object, known: Sequence[object]) -> None:
-        """Raises ConfigError unless the benchmark names this system, attacker or seed."""
+        """Raises ConfigError unless the benchmark names this system, attacker, seed and so on."""
         if name not in known:
+            fix = did_you_mean(str(name), map(str, known))
+            entries = {"system": self.parameters.anonymizers, "attacker": self.parameters.attackers}
+            if name in entries.get(kind, ()):
+                fix = f"it has an entry: add it to `{kind}s` of that benchmark"
             raise ConfigError(
                 f"{kind} {name!r} is not part of benchmark {self.benchmark.name}",
                 where="params.yaml",
-                fix=did_you_mean(str(name), map(str, known)),
+                fix=fix,
             )
 
     def require_later_stages(self) -> None:
-        """Look now at what training needs: the MLflow store, images, and a GPU if one is asked for.
+        """Look now at what later work needs: the MLflow store, and all of `require_machine`.
 
-        Raises TrackingError, ConfigError or ContainerError before hours of work that would end
-        there.
+        Raises TrackingError, and as that does, before hours of work that would end there.
         """
         check_store(self.parameters.tracking)
         require_machine(self.parameters, self.benchmark)
 
 
 def open_context(benchmark: str, listeners: tuple[Listener, ...] = ()) -> Context:
-    """Read params.yaml and check all of it, every system and attacker included.
+    """Read params.yaml and check all of it, every system, attacker and evaluator included.
 
     Raises ConfigError before any work starts.
     """
@@ -65,6 +69,8 @@ def open_context(benchmark: str, listeners: tuple[Listener, ...] = ()) -> Contex
         load_anonymizer(name, entry)
     for name, entry in parameters.attackers.items():
         load_attacker(name, entry)
+    for name, entry in parameters.evaluators.items():
+        load_evaluator(name, entry)
     return Context(
         parameters=parameters,
         benchmark=known[benchmark],

@@ -22,7 +22,9 @@ def run(context: Context) -> str:
             pool=pool,
             events=Events(*context.listeners),
         )
-    trials = sum(listed.target + listed.nontarget for listed in context.protocol.lists)
+    # Of lists that could be made all numbers are known.
+    lists = context.protocol.lists
+    trials = sum((listed.target or 0) + (listed.nontarget or 0) for listed in lists)
     return (
         f"corpus {context.benchmark.name}: {count:,} utterances in {len(context.protocol.sets)} "
         f"sets, {trials:,} trials in {len(context.protocol.lists)} lists"

@@ -29,6 +29,14 @@ class Layout:
         """An attacker trained on the speech of a system."""
         return Path("models", self.benchmark, system, attacker, f"seed-{seed}")
 
+    def emotional(self, name: str) -> Path:
+        """A set of original emotional speech: apart, so that it can come later."""
+        return Path("data", self.benchmark, "emotion", "corpus", name)
+
+    def emotional_anonymized(self, name: str, system: str) -> Path:
+        """The folder with that set as a system has it."""
+        return Path("data", self.benchmark, "emotion", "anonymized", name, system)
+
     def scores(self, system: str, attacker: str, seed: int) -> Path:
         """Official score files, one folder per scenario and list."""
         return Path("results", self.benchmark, "scores", system, attacker, f"seed-{seed}")
@@ -36,6 +44,14 @@ class Layout:
     def evaluation(self, system: str, attacker: str, seed: int) -> Path:
         """EERs of one run."""
         return Path("results", self.benchmark, "eer", system, attacker, f"seed-{seed}")
+
+    def utility(self, system: str, evaluator: str) -> Path:
+        """What an evaluator measured of a system, beside the EER."""
+        return Path("results", self.benchmark, "utility", system, evaluator)
+
+    def voices(self, system: str, attacker: str, seed: int) -> Path:
+        """How different the voices of a system are to an attacker."""
+        return self.utility(system, f"voices-{attacker}-seed-{seed}")
 
     @property
     def results(self) -> Path:

@@ -2,7 +2,8 @@
 
 The events that they are made of lie in the report's folder, so that DVC keeps them and
 `harness track import` makes the runs again. An attacker's run names its metrics after scenario,
-split and system alone: two of them, compared in the UI, line up.
+split and system alone: two of them, compared in the UI, line up. What was measured beside EERs is
+of no attacker, and stands in the run of the whole benchmark alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import numpy as np
 from harness.errors import TrackingError
 from harness.reports import drawing
 from harness.reports.evaluation import DECIMALS
-from harness.reports.page import ResultRow
+from harness.reports.page import ResultRow, Utility
+from harness.reports.tradeoff import Kept
 from harness.runtime.events import Events
 from harness.runtime.files import write_bytes, write_text
 from harness.runtime.parameters import Tracking
@@ -41,12 +43,16 @@ def write_leaderboard(
     benchmark: str,
     rows: Sequence[ResultRow],
     attackers: Mapping[str, Mapping[str, Any]],
+    utility: Utility | None = None,
 ) -> None:
     """Write `folder`/leaderboard: the table, its picture and its events; the same of each attacker.
 
-    folder: of the report. rows: as the report shows them. attackers: parameters of each by name.
+    folder: of the report. rows, utility: as the report shows them. attackers: parameters of each by
+    name.
     """
     board = folder / FOLDER
+    tradeoffs = utility.tradeoffs if utility else ()
+    kept = {(one.system, one.split): one.kept[1:] for one in tradeoffs}
     names = dict.fromkeys(row.attacker for row in rows)
     facts = {"stage": FOLDER, "key": f"report@{benchmark}", "benchmark": benchmark}
     _write(
@@ -54,6 +60,7 @@ def write_leaderboard(
         {**facts, "parameters": {**_scope(rows), "attackers": ", ".join(names)}},
         rows,
         lambda row: f"{row.scenario}/{row.split}/{row.system}/{row.attacker}",
+        kept,
     )
     for attacker in names:
         own = [row for row in rows if row.attacker == attacker]
@@ -63,6 +70,7 @@ def write_leaderboard(
             {**facts, "attacker": attacker, "parameters": parameters},
             own,
             lambda row: f"{row.scenario}/{row.split}/{row.system}",
+            {},
         )
 
 
@@ -87,13 +95,19 @@ def _write(
     run: Mapping[str, Any],
     rows: Sequence[ResultRow],
     name: Callable[[ResultRow], str],
+    kept: Mapping[tuple[str, str], Sequence[Kept]],
 ) -> None:
-    write_text(folder / TABLE_FILE, _table(rows))
+    """kept: beside EERs, by system and split."""
+    write_text(folder / TABLE_FILE, _table(rows, kept))
     write_bytes(folder / PICTURE_FILE, _picture(rows))
     events = Events()
     events.emit("run", **run)
     for row in rows:
         events.emit("metric", name=f"eer/{name(row)}", value=_rounded(row.mean.percent), step=0)
+    for (system, split), values in kept.items():
+        for one in values:
+            place = "/".join(["utility", split, *one.key, system])
+            events.emit("metric", name=place, value=_rounded(one.value), step=0)
     events.emit("artifact", path=TABLE_FILE, type=TABLE)
     events.emit("artifact", path=PICTURE_FILE)
     events.emit("done")
@@ -107,8 +121,9 @@ def _scope(rows: Sequence[ResultRow]) -> dict[str, str]:
     return {"systems": ", ".join(systems), "seeds": ", ".join(map(str, seeds))}
 
 
-def _table(rows: Sequence[ResultRow]) -> str:
+def _table(rows: Sequence[ResultRow], kept: Mapping[tuple[str, str], Sequence[Kept]]) -> str:
     """The rows as JSON in the form that the UI shows as a table."""
+    keys = dict.fromkeys(one.key for values in kept.values() for one in values)
     lines = [
         {
             "system": row.system,
@@ -122,12 +137,17 @@ def _table(rows: Sequence[ResultRow]) -> str:
             "deviation over seeds": _rounded(row.deviation),
             "seeds": len(row.seeds),
             "published": row.published,
+            **{", ".join(key): _of_key(kept.get((row.system, row.split), ()), key) for key in keys},
         }
         for row in rows
     ]
     columns = list(lines[0]) if lines else []
     data = [list(line.values()) for line in lines]
     return json.dumps({"columns": columns, "data": data}, indent=1, allow_nan=False) + "\n"
+
+
+def _of_key(values: Sequence[Kept], key: tuple[str, str, str]) -> float | None:
+    return next((_rounded(one.value) for one in values if one.key == key), None)
 
 
 def _rounded(percent: float | None) -> float | None:

@@ -11,6 +11,7 @@ from harness.pipeline.layout import Layout
 from harness.pipeline.report import Report, Run, make_page, make_report, runs_of
 from harness.protocols import protocol as protocols
 from harness.protocols import ranking as rankings
+from harness.protocols.conditions import AnonymizerRanking
 from harness.protocols.protocol import Protocol
 from harness.protocols.typed import did_you_mean
 from harness.ranking.document import LARGEST, from_json
@@ -33,7 +34,10 @@ def page_of(benchmark: str | None, ranking_file: Path | None) -> Page:
         ranking = from_json(data, ranking_file)
         facts = [Fact("ranking of submissions", f"sha256 {sha256_bytes(data)}", ranking_file.name)]
     name = benchmark or (load().benchmark.name if ranking is None else ranking.benchmark)
-    protocol = _edition(name, where=None if benchmark else ranking_file)
+    named_in = None if benchmark else ranking_file
+    protocol = _edition(name, named_in)
+    if ranking is not None:
+        _require_attackers(name, named_in)
     if ranking is not None and ranking.benchmark != name:
         raise ConfigError(
             f"a ranking of {ranking.benchmark}, not of {name}",
@@ -47,6 +51,7 @@ def page_of(benchmark: str | None, ranking_file: Path | None) -> Page:
         page = report.page if _on_disk(report, context) else _without_files(report.page, context)
         return replace(page, ranking=ranking or page.ranking, provenance=(*facts, *page.provenance))
     if ranking is None:
+        _require_attackers(name, named_in)
         raise DataError(
             "nothing to show: no scores here",
             where=Layout(name).results,
@@ -58,19 +63,23 @@ def page_of(benchmark: str | None, ranking_file: Path | None) -> Page:
 def _edition(name: str, where: Path | None) -> Protocol:
     """The protocol of a benchmark; where: the file that names it, None for the user.
 
-    Raises ConfigError for one without a page.
+    Raises ConfigError for an unknown one.
     """
-    if name in protocols.names():
-        return protocols.load(name)
-    if name in rankings.names():
+    if name not in protocols.names():
         raise ConfigError(
-            f"{name} ranks {rankings.load(name).kind}, and has no page",
+            f"unknown benchmark {name!r}", where=where, fix=did_you_mean(name, protocols.names())
+        )
+    return protocols.load(name)
+
+
+def _require_attackers(name: str, where: Path | None) -> None:
+    """Raises ConfigError for an edition whose rankings no page shows; where: as in `_edition`."""
+    if isinstance(rankings.load(name), AnonymizerRanking):
+        raise ConfigError(
+            f"{name} ranks anonymizers, and has no page",
             where=where,
             fix=f"run `harness rank --benchmark {name}`",
         )
-    raise ConfigError(
-        f"unknown benchmark {name!r}", where=where, fix=did_you_mean(name, protocols.names())
-    )
 
 
 def _on_disk(report: Report, context: Context) -> bool:

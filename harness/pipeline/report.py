@@ -18,6 +18,7 @@ from harness.protocols.ranking import load as ranking_rules
 from harness.protocols.scenarios import of_system
 from harness.protocols.scores import score_path
 from harness.protocols.typed import read_yaml
+from harness.protocols.values import read_values
 from harness.ranking.document import to_json
 from harness.ranking.model import Method, Ranking
 from harness.reports import evaluation as ev
@@ -25,9 +26,11 @@ from harness.reports import per_list, provenance
 from harness.reports.drawing_set import HISTOGRAMS, SPEAKERS, pictures
 from harness.reports.html.render import render
 from harness.reports.measured import Measured, Training
-from harness.reports.page import Fact, Page, ResultRow, Results
+from harness.reports.page import Fact, Page, ResultRow, Results, Utility
 from harness.reports.results import cautions, intervals_table, require_same, result_rows
 from harness.reports.standing import own_ranking
+from harness.reports.tradeoff import TRADEOFF_FILE, UTILITY_FILE
+from harness.reports.utility import utility_of
 from harness.runtime import events
 from harness.runtime.files import (
     fingerprint,
@@ -58,11 +61,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Report:
-    """A page, the rows of its results, and the files beside it by name, relative to the report's
-    folder."""
+    """A page, its results, and the files beside it by name, relative to the report's folder."""
 
     page: Page
-    rows: tuple[ResultRow, ...]
+    results: Results
     files: dict[str, bytes]
 
 
@@ -78,8 +80,9 @@ def run(context: Context) -> str:
     with finished_folder(folder, work_folder(STAGE, identity)) as work:
         for name, data in files.items():
             write_bytes(work / name, data)
-        attackers = context.parameters.attackers
-        write_leaderboard(work, context.benchmark.name, report.rows, attackers)
+        attackers, results = context.parameters.attackers, report.results
+        name = context.benchmark.name
+        write_leaderboard(work, name, results.rows, attackers, results.utility)
     problems = log_leaderboard(folder, context.parameters.tracking)
     told = f" (tracking: {'; '.join(problems)})" if problems else ""
     return f"{STAGE} {context.benchmark.name}: {folder / PAGE_FILE}{told}"
@@ -110,8 +113,9 @@ def make_report(context: Context, runs: Sequence[Run]) -> Report:
     ranked = rules if isinstance(rules, AttackerRanking) else usual(protocol)
     ranking = own_ranking(protocol, measured, ranked.rank_by, sampling)
     measures = per_list.measures_table(measured)
+    utility = _utility(context, rows)
     curves = (layout.results / ev.DET_FILE).as_posix()
-    drawn = list(pictures(measured, rows, ranked.rank_by, folder=folder, curves=curves))
+    drawn = list(pictures(measured, rows, ranked.rank_by, utility, folder=folder, curves=curves))
     tables = {
         INTERVALS: intervals_table(rows),
         MEASURES: measures,
@@ -128,10 +132,11 @@ def make_report(context: Context, runs: Sequence[Run]) -> Report:
         figures=tuple(one.figure for one in drawn),
         cautions=(*cautions(rows), per_list.LEFT_OUT),
         method=Method(sampling.draws, sampling.level, sampling.unit, sampling.seed),
+        utility=utility,
     )
     facts = _facts(context, runs, sampling)
     page = make_page(protocol, results, ranking if ranking.boards else None, facts)
-    return Report(page, rows, files)
+    return Report(page, results, files)
 
 
 def make_page(
@@ -165,6 +170,12 @@ def _measured(context: Context, runs: Sequence[Run]) -> Iterator[Measured]:
         for scenario in scenarios:
             lists = [found[scenario.name, listed.trials] for listed in context.protocol.lists]
             yield Measured(system, attacker, scenario.name, tuple(map(tuple, lists)))
+
+
+def _utility(context: Context, rows: Sequence[ResultRow]) -> Utility | None:
+    values, tradeoffs = (context.layout.results / name for name in (UTILITY_FILE, TRADEOFF_FILE))
+    files = [tradeoffs.as_posix(), values.as_posix()]
+    return utility_of(rows, read_values(values), ORIGINAL, files)
 
 
 def _facts(context: Context, runs: Sequence[Run], sampling: Sampling) -> list[Fact]:

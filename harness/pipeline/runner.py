@@ -13,6 +13,7 @@ from importlib.util import find_spec
 
 from harness.anonymizers import base as anonymizers
 from harness.anonymizers.base import Accelerated, Anonymizer, Device, everything_of
+from harness.anonymizers.pretrained import Pinned
 from harness.attackers import base as attackers
 from harness.attackers.base import Attacker
 from harness.contracts.anonymizer.image import ContainedAnonymizer, ImageAnonymizer
@@ -24,6 +25,8 @@ from harness.runtime.containers.running import GPU_DEVICE
 from harness.runtime.images import Image, Imaged, Kind, usable
 from harness.runtime.machine import Finding, failure, locked_versions
 from harness.runtime.parameters import Benchmark, Parameters
+from harness.utility import base as evaluators
+from harness.utility.base import Evaluator
 
 # Of a training or scoring: the packages that an attacker's numbers come from.
 TRACKED_VERSIONS = ("torch", "speechbrain", "numpy", "scipy", "soundfile")
@@ -121,9 +124,9 @@ def in_container(system: Anonymizer | Attacker) -> bool:
 
 
 def require_machine(parameters: Parameters, benchmark: Benchmark) -> None:
-    """Look at images and GPU now, before hours of work that would end without them.
+    """Look at images, weights and GPU now, before hours of work that would end without them.
 
-    Raises ConfigError and ContainerError.
+    Raises ConfigError, ContainerError and IntegrityError.
     """
     for _, load in _systems(parameters, benchmark):
         _require(parameters, load())
@@ -146,17 +149,26 @@ def examine(parameters: Parameters, benchmark: Benchmark) -> list[Finding]:
 
 def _systems(
     parameters: Parameters, benchmark: Benchmark
-) -> Iterator[tuple[str, Callable[[], Anonymizer | Attacker]]]:
+) -> Iterator[tuple[str, Callable[[], Anonymizer | Attacker | Evaluator]]]:
     """What a benchmark needs, each with what loads it."""
     for name in benchmark.systems:
         yield f"anonymizer {name}", partial(load_anonymizer, parameters, name)
     for name in benchmark.attackers:
         yield f"attacker {name}", partial(load_attacker, parameters, name)
+    for name in dict.fromkeys((*benchmark.evaluators, *benchmark.emotion_evaluators)):
+        yield f"evaluator {name}", partial(evaluators.load, name, parameters.evaluators[name])
 
 
-def _require(parameters: Parameters, system: Anonymizer | Attacker) -> None:
+def _require(parameters: Parameters, system: Anonymizer | Attacker | Evaluator) -> None:
+    if isinstance(system, Evaluator):
+        # They all work in this process, on the CPU.
+        if isinstance(system, Pinned):
+            system.require_files()
+        return
     for part in _parts(system):
         if isinstance(part, ImageAnonymizer | ImageAttacker):
             image_digest(part.image)
+        elif isinstance(part, Pinned):
+            part.require_files()
     if parameters.runtime.device == "cuda":
         device(parameters, system)

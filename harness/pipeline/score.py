@@ -7,8 +7,9 @@ from dataclasses import asdict
 from harness.attackers.stage import Lists, dataset_fact, score
 from harness.corpora.store import Corpus
 from harness.pipeline.context import Context
-from harness.pipeline.runs import make_run, problems, tracked
+from harness.pipeline.runs import make_run
 from harness.pipeline.scored import figures, means, read_scored, scenario_models
+from harness.pipeline.tracked import problems, tracked
 from harness.reports.drawing import png
 from harness.reports.figures import det_figure, histogram_figure
 from harness.runtime.files import (

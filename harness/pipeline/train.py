@@ -5,7 +5,8 @@ from __future__ import annotations
 from harness.attackers.stage import train
 from harness.corpora.store import Corpus
 from harness.pipeline.context import Context
-from harness.pipeline.runs import make_run, problems, tracked
+from harness.pipeline.runs import make_run
+from harness.pipeline.tracked import problems, tracked
 
 
 def run(context: Context, system: str, attacker: str, seed: int) -> str:

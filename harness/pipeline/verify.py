@@ -73,7 +73,7 @@ def write_report(verification: Verification, submission: SubmissionResult, folde
         datasets=[
             {
                 "name": f"{benchmark}/{name}",
-                "digest": one.listed.sha256,
+                "digest": one.sha256,
                 "context": "trials",
             }
             for name, one in verification.reference.lists.items()

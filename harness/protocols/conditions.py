@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Literal
 
 from harness.errors import ConfigError
-from harness.protocols.protocol import Gender
+from harness.protocols.protocol import ListGender
 from harness.protocols.typed import did_you_mean
 
 
@@ -29,7 +29,7 @@ class Part:
 
     dataset: str
     weight: float
-    gender: Gender | None = None
+    gender: ListGender | None = None
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class Measure:
     """What is measured of a system. unit: `%`, `dB`, or empty for a bare number.
 
     least, most: values outside are faults of the table. exceeds: a system whose mean is not above
-    it is not ranked; None where no such minimum is known.
+    it is not ranked; None where no such minimum is known. needs: what it takes to compute it; empty
+    where scores are enough.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Measure:
     most: float
     parts: tuple[Part, ...]
     exceeds: float | None = None
+    needs: str = ""
 
 
 @dataclass(frozen=True)

@@ -29,14 +29,16 @@ UNTRUSTED_NODES = 20_000
 UNTRUSTED_DEPTH = 20
 UNTRUSTED_SCALAR = 2_000
 SHOWN_CHARACTERS = 100
+# Of letters in the same order, by difflib: what shares less is another word, not a misspelt one.
+SIMILAR = 0.7
 # Not printable for Python, and harmless: line end, tab, no-break space, ideographic space.
 WHITE_SPACE = dict.fromkeys(map(ord, "\n\t\xa0\u3000"), " ")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint for a misspelt name: the nearest known one, or all of them."""
+    """A hint for a misspelt name: the nearest known one, or all of them where none is similar."""
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=SIMILAR)
     return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(names) or 'none'}"
 
 

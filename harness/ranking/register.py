@@ -72,6 +72,11 @@ def read_register(path: Path, submissions: Collection[str]) -> dict[str, Registe
     return registered
 
 
+def own_name(submission: str) -> str:
+    """What a submission is called, without the ending of an archive."""
+    return SUFFIX.sub("", PurePath(submission).name) or submission
+
+
 def teams_of(
     results: Iterable[SubmissionResult], register: Mapping[str, Registered] | None
 ) -> dict[str, str]:
@@ -90,8 +95,7 @@ def teams_of(
         if registered is not None and registered.team is not None:
             teams[result.name] = official[folded(registered.team)]
             continue
-        own = SUFFIX.sub("", PurePath(result.name).name) or result.name
-        team = " ".join((result.team or own).split())
+        team = " ".join((result.team or own_name(result.name)).split())
         if register is not None and (registered is None or folded(team) in official):
             teams[result.name] = f"{team} ({result.name})"
         else:

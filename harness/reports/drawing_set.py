@@ -11,14 +11,16 @@ from matplotlib.figure import Figure as Drawn
 
 from harness.reports import drawing
 from harness.reports.drawing_overview import Panel, heat_figure, speakers_figure
+from harness.reports.drawing_tradeoff import tradeoff_figure
 from harness.reports.figures import det_figure, histogram_figure
 from harness.reports.measured import Measured, Training, mean_percent
-from harness.reports.page import Figure, ResultRow
+from harness.reports.page import Figure, ResultRow, Utility
 from harness.reports.published import PUBLISHED_SCENARIOS
+from harness.reports.tradeoff import Tradeoff
 
 FOLDER = "plots"
-# The file of the heat map, beside the folders of the systems.
-HEAT_MAP = "heat-map"
+# Files beside the folders of the systems.
+HEAT_MAP, TRADEOFF = "heat-map", "tradeoff"
 # Tables of the numbers drawn, in the report's folder.
 HISTOGRAMS, SPEAKERS = "histograms.csv", "speakers.csv"
 
@@ -35,14 +37,16 @@ def pictures(
     measured: Sequence[Measured],
     rows: Sequence[ResultRow],
     split: str,
+    utility: Utility | None,
     *,
     folder: str,
     curves: str,
 ) -> Iterator[Picture]:
-    """DET curves, histograms and speakers of each system, attacker and scenario, and the heat map.
+    """DET curves, histograms and speakers of each system, attacker and scenario, the heat map, and
+    privacy beside utility.
 
-    rows: of the same, for the heat map of `split`. folder: of the report, curves: a table of all
-    DET curves; relative to the repository.
+    rows, utility: of the same, for the last two, which are of `split`. folder: of the report,
+    curves: a table of all DET curves; relative to the repository.
     """
     for one in measured:
         lists = [[training.scored for training in trainings] for trainings in one.lists]
@@ -110,6 +114,21 @@ def pictures(
         + ".",
         source=shown[0].file,
     )
+    if utility is None:
+        return
+    found = [one for one in utility.tradeoffs if one.split == split]
+    if found:
+        title = f"Privacy and utility: {split}"
+        yield _picture(
+            TRADEOFF,
+            folder,
+            tradeoff_figure(found, utility.original, title),
+            title=title,
+            caption="Each system's EER over each measure of utility, with intervals as lines. "
+            f"Filled: on the Pareto front; cross: original speech ({utility.original}).",
+            text=" ".join(map(_kept, found)),
+            source=utility.files[0],
+        )
 
 
 def _picture(
@@ -170,6 +189,14 @@ def _means(training: Training) -> str:
         f"{scored.listed.split}/{scored.listed.gender}: mean score {target:.3g} of targets, "
         f"{nontarget:.3g} of nontargets"
     )
+
+
+def _kept(one: Tradeoff) -> str:
+    values = ", ".join(
+        f"{kept.measure} {kept.value:.2f} ({', '.join(filter(None, (kept.dataset, kept.by)))})"
+        for kept in one.kept
+    )
+    return f"{one.system}{', on the Pareto front' if one.front else ''}: {values}."
 
 
 def _extremes(panel: Panel) -> str:

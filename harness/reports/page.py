@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from harness.ranking.model import Estimate, Method, Ranking
+from harness.reports.tradeoff import Tradeoff
 
 # The EER of an attacker who knows nothing.
 GUESSING = 50.0
@@ -77,15 +78,26 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class Utility:
+    """Privacy beside utility. tradeoffs: of each an EER first, and the original's too; original:
+    its name. files: tables of the same."""
+
+    tradeoffs: tuple[Tradeoff, ...]
+    original: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Results:
     """What a benchmark's own runs gave. cautions: how to read the numbers, one sentence each.
-    method: of the intervals of the rows."""
+    method: of the intervals of the rows. utility: None where nothing but EERs was measured."""
 
     rows: tuple[ResultRow, ...]
     measures: tuple[MeasureRow, ...]
     figures: tuple[Figure, ...]
     cautions: tuple[str, ...] = ()
     method: Method | None = None
+    utility: Utility | None = None
 
 
 @dataclass(frozen=True)

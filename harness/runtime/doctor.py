@@ -14,11 +14,12 @@ from typing import Any
 
 from harness.errors import ConfigError, HarnessError
 from harness.protocols import protocol as protocols
-from harness.protocols.protocol import Protocol
+from harness.protocols.protocol import EmotionSet, Protocol
 from harness.protocols.typed import did_you_mean
 from harness.runtime import machine, plugins
 from harness.runtime.machine import LOCK, Finding
 from harness.runtime.parameters import (
+    EMODB_VARIABLE,
     FILE_NAME,
     LIBRISPEECH_VARIABLE,
     LISTS_VARIABLE,
@@ -31,6 +32,8 @@ from harness.runtime.parameters import (
 # Of anonymizers and attackers that come as images.
 IMAGE_TYPE = "image"
 DEEP_IMPORTS = ("torch", "torchaudio", "speechbrain")
+# A file that EmoDB has, whatever its format.
+EMODB_EXAMPLE = "03a01Fa"
 DOWNLOAD = "curl -L https://www.openslr.org/resources/12/{name}.tar.gz | tar xz -C {parent}"
 
 # 16 kHz, 16 bit, mono as FLAC; mean length of an utterance in seconds.
@@ -65,7 +68,8 @@ def examine(
         protocol = protocols.load(chosen.name)
     except ConfigError as error:
         return [*findings, machine.failure("parameters", error)]
-    findings.append(Finding("parameters", "ok", f"{FILE_NAME} is valid, benchmark {chosen.name}"))
+    text = f"{FILE_NAME} can be read, benchmark {chosen.name}"
+    findings.append(Finding("parameters", "ok", text))
     needed = machine.needed_packages(_extras(parameters, chosen, protocol))
     findings.append(machine.packages(root / LOCK, needed))
     deep = deep and parameters.runner == "process"
@@ -73,6 +77,8 @@ def examine(
         findings += [machine.imports(name) for name in DEEP_IMPORTS]
     findings.append(machine.gpu(parameters.runtime.device, deep))
     findings += sources(parameters, protocol)
+    wanted = [protocol.emotion_set(name) for name in chosen.emotion_sets]
+    findings += [emotional(parameters, one) for one in wanted]
     findings.append(disk(root, chosen, protocol))
     findings.append(store(parameters.tracking, check_store))
     return findings
@@ -101,9 +107,25 @@ def sources(parameters: Parameters, protocol: Protocol) -> list[Finding]:
     return [*findings, found]
 
 
+def emotional(parameters: Parameters, wanted: EmotionSet) -> Finding:
+    """The folder that a set of emotional speech is taken from."""
+    subject = f"emotion set {wanted.name}"
+    if wanted.corpus == "lists":
+        lists = parameters.folder(LISTS_VARIABLE)
+        return _folder(subject, lists, LISTS_VARIABLE, [wanted.name])
+    folder = parameters.folder(EMODB_VARIABLE)
+    setting = f"export {EMODB_VARIABLE}=/path/to/the/folder/with/{EMODB_EXAMPLE}.wav"
+    if folder is None:
+        return Finding(subject, "problem", f"{EMODB_VARIABLE} is not set", setting)
+    if not any(any(place.glob(f"{EMODB_EXAMPLE}.*")) for place in (folder, folder / "wav")):
+        text = f"no {EMODB_EXAMPLE}.wav or .flac in {folder}"
+        return Finding(subject, "problem", text, setting)
+    return Finding(subject, "ok", str(folder))
+
+
 def needed_bytes(benchmark: Benchmark, protocol: Protocol) -> int:
     """About how much disk a whole run of the benchmark takes, DVC's cache included."""
-    utterances = sum(dataset.utterances for dataset in protocol.sets)
+    utterances = sum(dataset.utterances or 0 for dataset in protocol.sets)
     corpus = utterances * SECONDS[protocol.source.kind] * FLAC_BYTES_A_SECOND
     runs = len(benchmark.systems) * len(benchmark.attackers) * len(benchmark.seeds)
     return round(COPIES * (corpus * (1 + len(benchmark.systems)) + runs * RUN_BYTES))
@@ -177,13 +199,15 @@ def _extras(parameters: Parameters, benchmark: Benchmark, protocol: Protocol) ->
     voices = {"demo"} if protocol.source.kind == "voices" else set()
     # An anonymizer that needs packages of its own has an extra of its type's name.
     entries = [parameters.anonymizers[system] for system in benchmark.systems]
-    base = {"pipeline", "attacker", *voices}
+    base = {"pipeline", "utility", "attacker", *voices}
     if parameters.runner == "docker":
         # What computes is in the images, but for types that have none, and their parts.
         entries = [entry for entry in entries if not _in_image(entry)]
-        base = {"pipeline", *voices}
+        base = {"pipeline", "utility", *voices}
     parts = [part for entry in entries for part in _parts(entry)]
-    neural = any(key.endswith("weights") and part[key] for part in parts for key in part)
+    evaluators = (*benchmark.evaluators, *benchmark.emotion_evaluators)
+    weighed = [*parts, *(parameters.evaluators[name] for name in evaluators)]
+    neural = any(key.endswith("weights") and one[key] for one in weighed for key in one)
     return base | {str(part["type"]) for part in parts} | ({"neural"} if neural else set())
 
 

@@ -22,17 +22,25 @@ SEED_LIMIT = 2**32
 MOST_THREADS = 1024
 LIBRISPEECH_VARIABLE = "HARNESS_LIBRISPEECH"
 LISTS_VARIABLE = "HARNESS_LISTS"
+EMODB_VARIABLE = "HARNESS_EMODB"
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What one benchmark runs. segment_seconds: length of training segments, None: not cut."""
+    """What one benchmark runs.
+
+    segment_seconds: length of training segments, None: not cut. evaluators: of utility, by name;
+    emotion_sets: sets of emotional speech, by name, measured by emotion_evaluators.
+    """
 
     name: str
     systems: tuple[str, ...]
     attackers: tuple[str, ...]
     seeds: tuple[int, ...]
     segment_seconds: float | None
+    evaluators: tuple[str, ...]
+    emotion_sets: tuple[str, ...] = ()
+    emotion_evaluators: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,7 @@ class Sources:
 
     librispeech: str | None = None
     lists: str | None = None
+    emodb: str | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,7 @@ class Parameters:
     benchmark: Benchmark
     anonymizers: dict[str, dict[str, Any]]
     attackers: dict[str, dict[str, Any]]
+    evaluators: dict[str, dict[str, Any]]
     seed: int
     sources: Sources
     runtime: Runtime
@@ -78,10 +88,11 @@ class Parameters:
     runner: Literal["process", "docker"] = "process"
 
     def folder(self, variable: str) -> Path | None:
-        """The folder of LIBRISPEECH_VARIABLE or LISTS_VARIABLE: the variable, then the file."""
+        """The folder of one of the variables: the variable, then the file."""
         configured = {
             LIBRISPEECH_VARIABLE: self.sources.librispeech,
             LISTS_VARIABLE: self.sources.lists,
+            EMODB_VARIABLE: self.sources.emodb,
         }[variable]
         value = os.environ.get(variable) or configured
         return None if value is None else Path(value)
@@ -94,6 +105,7 @@ def load(path: Path = Path(FILE_NAME)) -> Parameters:
         ("benchmarks", parameters.benchmarks),
         ("anonymizers", parameters.anonymizers),
         ("attackers", parameters.attackers),
+        ("evaluators", parameters.evaluators),
     ):
         for name in names:
             if not NAME.fullmatch(name):
@@ -140,8 +152,10 @@ def _check(benchmark: Benchmark, parameters: Parameters, where: str) -> None:
     for kind, names, known in (
         ("systems", benchmark.systems, parameters.anonymizers),
         ("attackers", benchmark.attackers, parameters.attackers),
+        ("evaluators", benchmark.evaluators, parameters.evaluators),
+        ("emotion_evaluators", benchmark.emotion_evaluators, parameters.evaluators),
     ):
-        if not names:
+        if not names and (kind != "emotion_evaluators" or benchmark.emotion_sets):
             raise ConfigError("the list is empty", where=f"{where}.{kind}", fix="name at least one")
         for name in names:
             if name not in known:
@@ -152,6 +166,14 @@ def _check(benchmark: Benchmark, parameters: Parameters, where: str) -> None:
                 )
             if "type" not in known[name]:
                 raise ConfigError(f"{name!r} has no type", where=where, fix="add `type:`")
+    for name in benchmark.emotion_sets:
+        sets = [one.name for one in protocol.load(benchmark.name).emotion_sets]
+        if name not in sets:
+            raise ConfigError(
+                f"{benchmark.name} has no set of emotional speech {name!r}",
+                where=f"{where}.emotion_sets",
+                fix=did_you_mean(name, sets),
+            )
     if ORIGINAL not in benchmark.systems:
         raise ConfigError(
             f"{ORIGINAL!r} is missing: every scenario compares with original speech",
@@ -169,9 +191,13 @@ def _check(benchmark: Benchmark, parameters: Parameters, where: str) -> None:
     for kind, values in (
         ("systems", benchmark.systems),
         ("attackers", benchmark.attackers),
+        ("evaluators", benchmark.evaluators),
         ("seeds", benchmark.seeds),
+        ("emotion_sets", benchmark.emotion_sets),
+        ("emotion_evaluators", benchmark.emotion_evaluators),
     ):
-        if len(set(values)) != len(values) or not values:
+        optional = kind.startswith("emotion")
+        if len(set(values)) != len(values) or not (values or optional):
             raise ConfigError(
                 "values are missing or stand twice", where=f"{where}.{kind}", fix="name each once"
             )

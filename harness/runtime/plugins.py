@@ -1,4 +1,4 @@
-"""Anonymizers and attackers by name: classes that packages register as entry points."""
+"""Anonymizers, attackers and evaluators by name: classes that packages register as entry points."""
 
 from __future__ import annotations
 
@@ -54,7 +54,14 @@ def load(kind: Kind, name: str, entry: Mapping[str, Any]) -> Any:
             f"{point.value} cannot be imported ({error})", where=where, fix="install what it needs"
         ) from error
     fits = isinstance(registered, type) and dataclasses.is_dataclass(registered)
-    made = build(registered, parameters, where) if fits else None
+    try:
+        made = build(registered, parameters, where) if fits else None
+    except ConfigError as error:
+        # What checks its values does not know the entry's name.
+        place = str(error.where)
+        if not place.startswith("params.yaml"):
+            place = f"{where} ({place})"
+        raise ConfigError(error.what, where=place, fix=error.fix) from error
     if not isinstance(made, kind.interface):
         raise ConfigError(
             f"{point.value} is no {kind.noun}",

@@ -64,10 +64,17 @@ CODES = (
     Code("pair-duplicate", "error", "a pair stands twice with the same score"),
     Code("list-missing", "unscorable", "a list of the benchmark without scores"),
     Code("trials-unknown", "unscorable", "the trial list is not known: give it with --trials"),
+    Code("list-unproven", "unscorable", "nothing shows that the pairs are the edition's list"),
     # What is claimed.
     Code("claim-unreadable", "unscorable", "a file of results that cannot be read"),
     Code("claim-missing", "unscorable", "scores without a claimed EER"),
     Code("claim-without-scores", "unscorable", "a claimed EER without scores"),
+    # The anonymized speech, in an edition that asks for it.
+    Code("audio-unreadable", "error", "a WAV file that cannot be read, or is cut short"),
+    Code("audio-rate", "error", "audio of another rate than 16 kHz, or of several channels"),
+    Code("audio-silent", "error", "a WAV file without a sample that sounds"),
+    Code("audio-names", "error", "audio of a set that lacks utterances, or has others"),
+    Code("audio-converted", "note", "audio that is not PCM of 16 bits, and is converted to it"),
     # The scores themselves.
     Code("scores-constant", "error", "all scores of a list are the same"),
     Code("sign-reversed", "error", "an EER well above 50 %: lower scores mean the same speaker"),
@@ -83,6 +90,7 @@ CODES = (
     Code("claim-elsewhere", "note", "a claim from outside about a system without scores here"),
     Code("order", "note", "lines are not in the order of the list"),
     Code("final-newline", "note", "the last line has no line end"),
+    Code("measure-unchecked", "note", "a claim of a measure that no scores give: not checkable"),
     Code("claim-coarse", "note", "a claim of so few digits that it says little"),
     # The rules of the edition.
     Code("description-differs", "error", "submission.yaml names other systems or another edition"),

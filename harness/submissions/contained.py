@@ -33,7 +33,7 @@ STATUSES = (0, 1, 2, 64)
 DECIDED = (0, 1)
 FIX = "build the image anew: make images"
 # What a document has of each submission by itself.
-PARTS = ("lists", "averages", "claims", "checks", "explanations")
+PARTS = ("lists", "averages", "claims", "measures", "checks", "explanations")
 PLACE = "submission"
 FENCE = Fence(memory=2048, processes=64, seconds=900.0, output=512, temporary=512)
 
@@ -142,7 +142,12 @@ def merged(benchmark: str, verified: Mapping[str, Contained]) -> str:
         "benchmark": benchmark,
         "verdict": worst(one["verdict"] for one in [*documents, *failed]),
         "submissions": [*(one for each in documents for one in each["submissions"]), *failed],
-        "trials": list({one["list"]: one for each in documents for one in each["trials"]}.values()),
+        # Of a list whose hash nobody knows each submission may state another one.
+        "trials": list(
+            {
+                (one["list"], one["sha256"]): one for each in documents for one in each["trials"]
+            }.values()
+        ),
         **{name: [one for each in documents for one in each[name]] for name in PARTS},
     }
     return json_text(content)

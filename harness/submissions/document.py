@@ -15,6 +15,7 @@ from harness.submissions.model import (
     ClaimResult,
     Explanation,
     ListResult,
+    MeasureClaim,
     SubmissionResult,
     Verification,
 )
@@ -41,9 +42,9 @@ def to_document(verification: Verification) -> dict[str, Any]:
         "trials": [
             {
                 "list": name,
-                "sha256": lists[name].listed.sha256,
-                "n_target": lists[name].listed.target,
-                "n_nontarget": lists[name].listed.nontarget,
+                "sha256": lists[name].sha256,
+                "n_target": lists[name].n_target,
+                "n_nontarget": lists[name].n_nontarget,
                 "origin": lists[name].origin,
             }
             for name in lists
@@ -60,6 +61,7 @@ def to_document(verification: Verification) -> dict[str, Any]:
             for (system, name), percent in result.averages(verification.protocol).items()
         ],
         "claims": [_claim(one) for result in results for one in result.claims],
+        "measures": [_measure(one) for result in results for one in result.measures],
         "checks": [_check(one) for result in results for one in result.checks],
         "explanations": [_explanation(one) for result in results for one in result.explanations],
     }
@@ -101,6 +103,23 @@ def _claim(one: ClaimResult) -> dict[str, Any]:
         "verdict": one.verdict,
         "remark": one.remark,
         "estimator": one.estimator,
+        "file": one.file,
+        "line": one.line,
+    }
+
+
+def _measure(one: MeasureClaim) -> dict[str, Any]:
+    return {
+        "submission": one.submission,
+        "system": one.system,
+        "measure": one.measure,
+        "dataset": one.dataset,
+        "split": one.split,
+        "gender": one.gender,
+        "claimed": float(one.value),
+        "claimed_text": format(one.value, "f"),
+        "verdict": "not checkable",
+        "needs": one.needs,
         "file": one.file,
         "line": one.line,
     }

@@ -85,6 +85,31 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class MeasureClaim:
+    """A value that a submission states of another measure than the EER, which no scores give.
+
+    system: as of a claim. dataset, split, gender: what it is of; gender None: of all speakers.
+    value: exactly as printed, in the measure's unit. needs: what it would take to compute it.
+    """
+
+    system: str | None
+    measure: str
+    dataset: str
+    split: str
+    gender: str | None
+    value: Decimal
+    file: str
+    line: int | None = None
+    needs: str = ""
+    submission: str = ""
+
+    @property
+    def place(self) -> tuple[str, str, str | None]:
+        """Data set, split and gender."""
+        return self.dataset, self.split, self.gender
+
+
+@dataclass(frozen=True)
 class Scores:
     """Scores of one list as a file gave them, in the order of the list, shape (n_trials,).
 
@@ -143,6 +168,7 @@ class Explanation:
 class SubmissionResult:
     """All that was found in one submission. sha256: of the archive, None for a folder.
 
+    verdict: of its EERs; claims of other measures (`measures`) are never checkable here.
     team, own_anonymizers: as it says of itself. score_files: the system of each file that claims to
     hold scores, by path, whether it could be read or not.
     """
@@ -155,19 +181,22 @@ class SubmissionResult:
     verdict: Verdict = "not checkable"
     lists: list[ListResult] = field(default_factory=list)
     claims: list[ClaimResult] = field(default_factory=list)
+    measures: list[MeasureClaim] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     explanations: list[Explanation] = field(default_factory=list)
 
     def averages(self, protocol: Protocol) -> dict[tuple[str, str], float]:
-        """Mean EERs in percent by system and average, where every list of a split has an EER."""
-        rates = {(one.system, one.list): one.eer.rate for one in self.lists if one.eer is not None}
+        """Average EERs in percent by system and average, where every list of a split has an EER."""
         means = {}
         for system in dict.fromkeys(one.system for one in self.lists):
+            rates = {
+                one.list: one.eer.rate
+                for one in self.lists
+                if one.system == system and one.eer is not None
+            }
             for split in (average.split for average in protocol.averages):
-                names = [listed.trials for listed in protocol.lists if listed.split == split]
-                found = [rates[system, name] for name in names if (system, name) in rates]
-                if len(found) == len(names):
-                    means[system, average_name(split)] = 100 * sum(found) / len(found)
+                if protocol.weights(split).keys() <= rates.keys():
+                    means[system, average_name(split)] = 100 * protocol.average(split, rates)
         return means
 
 

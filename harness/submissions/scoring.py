@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.errors import SubmissionError
-from harness.metrics.eer import EqualErrorRate, equal_error_rate
+from harness.metrics.eer import EqualErrorRate
+from harness.metrics.estimators import OPERATING_POINTS
 from harness.protocols.protocol import Protocol, TrialList
 from harness.submissions.contents.layout import ScoreFile
 from harness.submissions.limits import Limits
 from harness.submissions.model import Check, ListResult, Scores
 from harness.submissions.reference import (
+    STATED,
     Reference,
     ReferenceList,
     count_names,
     from_folder,
     generate,
+    size_of,
+    stated,
 )
 from harness.submissions.scores.reading import iterate_lines, read_scores
 from harness.submissions.scores.suspicion import examine
@@ -39,16 +43,27 @@ class Scored:
 def reference_of(
     files: Sequence[ScoreFile], protocol: Protocol, trials: Path | None, limits: Limits
 ) -> Reference:
-    """The lists from the folder, or as many as the names in the score files give."""
+    """The lists from the folder, or as many as the names in the score files give.
+
+    A list whose hash nobody knows is that of the first score file that states one.
+    """
     if trials is not None:
         return from_folder(protocol, trials)
     lists: dict[str, ReferenceList] = {}
     # First one file for each list; the others only where files stand in each other's place.
     for every in (False, True):
         for score_file in files:
-            missing = [listed for listed in protocol.lists if listed.trials not in lists]
+            missing = [
+                listed
+                for listed in protocol.lists
+                if listed.sha256 is not None and listed.trials not in lists
+            ]
             if missing and (every or score_file.listed in missing):
                 lists |= _generated(score_file, missing, limits)
+    for score_file in files:
+        listed = score_file.listed
+        if listed.sha256 is None and listed.trials not in lists:
+            lists |= _stated(score_file, lists.values(), limits)
     order = [listed.trials for listed in protocol.lists if listed.trials in lists]
     return Reference({name: lists[name] for name in order})
 
@@ -57,7 +72,7 @@ def _generated(
     score_file: ScoreFile, missing: Sequence[TrialList], limits: Limits
 ) -> dict[str, ReferenceList]:
     """Those of the missing lists that the names in a score file make."""
-    most = 2 * max(listed.target + listed.nontarget for listed in missing)
+    most = 2 * max(map(size_of, missing))
     try:
         with score_file.member.open() as stream:
             names = count_names(iterate_lines(stream, limits, score_file.member.path), most)
@@ -65,6 +80,20 @@ def _generated(
         return {}  # it is read again, and the fault told, with the scores
     made = {listed.trials: generate(listed, names) for listed in missing}
     return {name: one for name, one in made.items() if one is not None}
+
+
+def _stated(
+    score_file: ScoreFile, others: Iterable[ReferenceList], limits: Limits
+) -> dict[str, ReferenceList]:
+    """The list that a score file states, unless it has a pair of another list."""
+    try:
+        with score_file.member.open() as stream:
+            found = stated(score_file.listed, iterate_lines(stream, limits, score_file.member.path))
+    except SubmissionError:
+        return {}  # it is read again, and the fault told, with the scores
+    if found is None or not all(set(found.keys).isdisjoint(other.keys) for other in others):
+        return {}
+    return {found.name: found}
 
 
 def score(
@@ -82,11 +111,13 @@ def score(
             lists.index(one.listed),
         ),
     ):
-        _score(score_file, reference, limits, scored)
+        _score(score_file, protocol, reference, limits, scored)
     return scored
 
 
-def _score(score_file: ScoreFile, reference: Reference, limits: Limits, scored: Scored) -> None:
+def _score(
+    score_file: ScoreFile, protocol: Protocol, reference: Reference, limits: Limits, scored: Scored
+) -> None:
     """Read one score file into the result: its scores, its EER, its checks."""
     name, path = score_file.listed.trials, score_file.member.path
     listed = reference.lists.get(name)
@@ -101,7 +132,7 @@ def _score(score_file: ScoreFile, reference: Reference, limits: Limits, scored: 
     scored.checks += reading.checks
     eer = None
     if reading.scorable and reading.scores is not None:
-        eer = _eer(reading.scores, listed)
+        eer = _eer(reading.scores, listed, protocol)
         scored.checks += examine(path, reading, listed)
     scored.lists.append(
         ListResult(score_file.system, name, path, reading.sha256, reading.scores, eer)
@@ -114,12 +145,13 @@ def _score(score_file: ScoreFile, reference: Reference, limits: Limits, scored: 
             path,
             reading.sha256,
             reading.as_scores,
-            _eer(reading.as_scores, held),
+            _eer(reading.as_scores, held, protocol),
         )
 
 
-def _eer(scores: Scores, listed: ReferenceList) -> EqualErrorRate:
-    return equal_error_rate(scores.first[listed.target], scores.first[~listed.target])
+def _eer(scores: Scores, listed: ReferenceList, protocol: Protocol) -> EqualErrorRate:
+    """The edition's own."""
+    return OPERATING_POINTS[protocol.eer](scores.first[listed.target], scores.first[~listed.target])
 
 
 def _unlisted(score_file: ScoreFile, limits: Limits) -> Check:
@@ -138,6 +170,24 @@ def _unlisted(score_file: ScoreFile, limits: Limits) -> Check:
         "lists with --trials",
         file=path,
     )
+
+
+def unproven_lists(lists: Iterable[ListResult], reference: Reference) -> list[Check]:
+    """One check where lists that nothing shows to be the edition's were scored."""
+    stated_lists = {
+        one.list: one.file for one in lists if reference.lists[one.list].origin == STATED
+    }
+    if not stated_lists:
+        return []
+    names = ", ".join(stated_lists)
+    return [
+        Check(
+            "list-unproven",
+            "no hash of the edition's list is known: EERs are those of the pairs in the scores, "
+            f"for {names}; give the lists with --trials",
+            count=len(stated_lists),
+        )
+    ]
 
 
 def missing_lists(files: Sequence[ScoreFile], protocol: Protocol) -> list[Check]:

@@ -7,9 +7,11 @@ from decimal import Decimal
 
 from harness.protocols.protocol import Protocol
 from harness.submissions.codes import PRECEDENCE
+from harness.submissions.contents.layout import UNNAMED
 from harness.submissions.model import (
     ClaimResult,
     ListResult,
+    MeasureClaim,
     SubmissionResult,
     Verification,
     average_name,
@@ -38,6 +40,8 @@ def _submission(result: SubmissionResult, protocol: Protocol) -> str:
     rows = _rows(result, protocol)
     if rows:
         lines += ["", *aligned([HEADER, *rows], RIGHT)]
+    if result.measures:
+        lines += ["", "claims of other measures", *_measures(result.measures)]
     if result.checks:
         ordered = sorted(result.checks, key=lambda check: PRECEDENCE[check.code])
         lines += ["", "checks"]
@@ -80,6 +84,21 @@ def _rows(result: SubmissionResult, protocol: Protocol) -> list[tuple[str, ...]]
                 mean = _number(averages[system, name])
                 rows.append((system, name, NOTHING, mean, *_counts(None), NOTHING, ""))
     return rows
+
+
+def _measures(measures: Sequence[MeasureClaim]) -> list[str]:
+    """A row for each measure and what it is of, the splits of a system side by side."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for one in measures:
+        of = one.dataset if one.gender is None else f"{one.dataset} {one.gender}"
+        values = rows.setdefault((one.system or UNNAMED, one.measure, of), [])
+        values.append(f"{one.split} {one.value:f}")
+    return [
+        f"  {line}"
+        for line in aligned(
+            [(*row, ", ".join(values), "not checkable") for row, values in rows.items()], ()
+        )
+    ]
 
 
 def _claim_rows(claims: Sequence[ClaimResult], scored: ListResult | None) -> list[tuple[str, ...]]:

@@ -16,9 +16,12 @@ from datetime import datetime
 from pathlib import Path
 
 from harness.errors import ConfigError, SubmissionError
+from harness.protocols import ranking
+from harness.protocols.conditions import AnonymizerRanking
 from harness.protocols.protocol import Protocol
 from harness.submissions.archives.archive import open_submission
-from harness.submissions.contents.claims import read_claims, read_reported
+from harness.submissions.contents.audio import examine_audio
+from harness.submissions.contents.claims import read_claims, read_measures, read_reported
 from harness.submissions.contents.description import Description, parse
 from harness.submissions.contents.layout import Found, find
 from harness.submissions.contents.naming import ORIGINAL
@@ -29,14 +32,19 @@ from harness.submissions.members import Member, Submission
 from harness.submissions.model import (
     Check,
     Claim,
+    MeasureClaim,
     SubmissionResult,
     Verification,
 )
-from harness.submissions.reference import (
-    Reference,
-)
+from harness.submissions.reference import Reference
 from harness.submissions.scores.suspicion import shared
-from harness.submissions.scoring import missing_lists, reference_of, refusal, score
+from harness.submissions.scoring import (
+    missing_lists,
+    reference_of,
+    refusal,
+    score,
+    unproven_lists,
+)
 from harness.submissions.verdict import whole, worst
 
 
@@ -129,6 +137,8 @@ def _verify_one(one: Opened, protocol: Protocol, reference: Reference, options: 
     result.lists += scored.lists
     result.checks += scored.checks
     result.checks += missing_lists(found.scores, protocol)
+    result.checks += unproven_lists(scored.lists, reference)
+    result.checks += examine_audio(found.recordings, protocol, reference)
 
     description = _description(found.description, result.checks)
     systems = list(dict.fromkeys(score_file.system for score_file in found.scores))
@@ -148,6 +158,9 @@ def _verify_one(one: Opened, protocol: Protocol, reference: Reference, options: 
         claims, faults = [*claims, *about], [*faults, *more, *elsewhere]
     result.checks += faults
     result.checks += _unknown(systems, protocol)
+    if isinstance(rules := _rules(protocol), AnonymizerRanking):
+        result.measures, faults = read_measures(found, protocol, rules)
+        result.checks += [*faults, *_unmeasured(result.measures)]
     deadline = time.monotonic() + options.explain_seconds
     present = {(one.system, one.listed.trials) for one in found.scores}
     judge_claims(claims, scored, present, protocol, reference, result, deadline)
@@ -191,6 +204,29 @@ def _unknown(systems: Sequence[str], protocol: Protocol) -> list[Check]:
     ]
 
 
+def _rules(protocol: Protocol) -> ranking.AttackerRanking | AnonymizerRanking | None:
+    """How the edition ranks, where it says so."""
+    return ranking.load(protocol.name) if protocol.name in ranking.names() else None
+
+
+def _unmeasured(measures: Sequence[MeasureClaim]) -> list[Check]:
+    """A note for each measure that is claimed and that no scores give."""
+    checks = []
+    for name in dict.fromkeys(one.measure for one in measures):
+        of_measure = [one for one in measures if one.measure == name]
+        first = of_measure[0]
+        checks.append(
+            Check(
+                "measure-unchecked",
+                f"{name} is claimed, and not checkable from scores: it takes {first.needs}",
+                first.file,
+                first.line,
+                len(of_measure),
+            )
+        )
+    return checks
+
+
 def _description(member: Member | None, checks: list[Check]) -> Description | None:
     if member is None:
         return None
@@ -204,5 +240,6 @@ def _description(member: Member | None, checks: list[Check]) -> Description | No
 def _name(result: SubmissionResult) -> None:
     """Say in every part of a result which submission it belongs to."""
     result.claims = [replace(one, submission=result.name) for one in result.claims]
+    result.measures = [replace(one, submission=result.name) for one in result.measures]
     result.checks = [replace(one, submission=result.name) for one in result.checks]
     result.explanations = [replace(one, submission=result.name) for one in result.explanations]

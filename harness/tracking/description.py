@@ -14,11 +14,12 @@ from harness.runtime.events import Event
 from harness.tracking.fields import NAME_CHARACTERS, TAG_CHARACTERS, shortened
 
 # In the order in which they tell runs apart.
-NAMED_BY = ("submission", "system", "attacker", "seed")
+NAMED_BY = ("submission", "system", "attacker", "evaluator", "seed")
 FACTS = ("benchmark", *NAMED_BY, "verdict", "device")
 MEANINGS = {
     "train": "An attacker trained on the speech of one system.",
     "score": "One attacker's scores of every list in every scenario of one system.",
+    "utility": "What anonymized speech of one system still is good for, by one evaluator.",
     "verify": "A submission: the EERs that its scores give, beside those that it claims.",
     "leaderboard": "The benchmark's EERs side by side, each the mean over seeds.",
 }

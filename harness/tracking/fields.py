@@ -28,7 +28,7 @@ LOCK_FILE = "dvc.lock"
 CODE = ("harness", "params.yaml", "dvc.yaml")
 TAGS_OF_RUN_EVENT = (
     *("stage", "key", "benchmark", "submission", "verdict"),
-    *("system", "attacker", "seed", "device"),
+    *("system", "attacker", "evaluator", "seed", "device"),
 )
 
 

@@ -115,7 +115,10 @@ def test_parts_have_the_level_of_the_whole() -> None:
             r"^params\.yaml: anonymizers\.x \(second\): unknown anonymizer type 'mcadam'; did",
         ),
         ({"first": {**B2, "alpha_min": 2.0}}, "alpha_min 2.0 is above"),
-        ({"first": "b2"}, r"anonymizers\.x\.first: expected a mapping, found 'b2'"),
+        (
+            {"first": "b2"},
+            r"anonymizers\.x \(first\): expected the entry of a system, found 'b2'; write `{type: ",
+        ),
         ({"parts": []}, "unknown name 'parts'"),
     ],
 )

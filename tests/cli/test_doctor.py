@@ -59,6 +59,24 @@ def test_a_problem_fails(
     ]
 
 
+def test_the_parameters_are_in_order_only_where_every_entry_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read = Finding("parameters", "ok", "params.yaml can be read, benchmark demo")
+    text = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for alpha, status in (("0.6", 0), ("2.0", 1)):
+        entry = f"b2: {{type: mcadams, alpha_min: {alpha}, "
+        (tmp_path / "params.yaml").write_text(
+            text.replace("b2: {type: mcadams, ", entry), encoding="utf-8"
+        )
+        assert run(monkeypatch, [read, FINE]) == status
+    sound, faulty = capsys.readouterr().out.split("0 problems\n")
+    assert sound.splitlines()[0] == "ok       parameters  params.yaml can be read, benchmark demo"
+    assert "ok       parameters" not in faulty
+    assert "problem  parameters  params.yaml: anonymizers.b2 (anonymizer mcadams): alpha" in faulty
+
+
 def test_unknown_benchmark_is_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
     parser = argparse.ArgumentParser()

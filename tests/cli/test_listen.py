@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import scored_demo
 from pipeline.test_listen import FEMALE, make
 
 from harness.cli.main import main
@@ -76,6 +77,15 @@ def test_faults_are_one_line(
     assert not Path("results").exists()
 
 
+def test_a_system_of_another_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
+    scored_demo.parameters(systems=["orig", "b2"])
+    assert main(["listen", "b9"]) == 64
+    assert line(capsys) == (
+        "harness listen: params.yaml: system 'b9' is not part of benchmark demo; "
+        "it has an entry: add it to `systems` of that benchmark\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -90,15 +100,18 @@ def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixt
     assert said in line(capsys)
 
 
-@pytest.mark.parametrize("absent", ["jinja2", "matplotlib"])
+@pytest.mark.parametrize(
+    ("absent", "extra"),
+    [("jinja2", "pipeline"), ("matplotlib", "pipeline"), ("pyworld", "knn-vc")],
+)
 def test_without_what_draws_a_page(
-    absent: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    absent: str, extra: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Python takes it for a module that is not there.
     monkeypatch.setitem(sys.modules, absent, None)
     assert main(["listen", "b2"]) == 1
     assert line(capsys) == (
-        f"harness listen: {absent}: not installed; pip install 'anonymization-harness[pipeline]'\n"
+        f"harness listen: {absent}: not installed; pip install 'anonymization-harness[{extra}]'\n"
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from contests import edition, loose
+from editions import Made, submit_2024, tiny
 
 from harness.cli.main import main
 from harness.protocols import protocol
@@ -117,17 +118,63 @@ def test_tables_are_ranked_where_the_edition_ranks_anonymizers(
     assert capsys.readouterr().err.startswith("harness rank: table.csv:1: unknown column")
 
 
-@pytest.mark.parametrize(
-    "option", ["--entries", "--certificates", "--key", "--trials", "--resources-list", "--draws"]
-)
+@pytest.mark.parametrize("option", ["--certificates", "--key", "--resources-list", "--draws"])
 def test_options_that_say_nothing_of_tables_are_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], option: str
 ) -> None:
     arguments = ["rank", "table.csv", "--benchmark", "vpc2024", "--seed", "0", option, "7"]
     assert main(arguments) == 64
     assert capsys.readouterr().err == (
-        f"harness rank: {option}, --seed say nothing of tables: vpc2024 ranks anonymizers; leave "
+        f"harness rank: {option}, --seed say nothing of vpc2024, which ranks anonymizers; leave "
         "them out\n"
+    )
+
+
+@pytest.fixture
+def submissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two systems of 2024, with tiny lists: 15 and 30 of 75 targets are 20 and 40 %."""
+    load = protocol.load
+    monkeypatch.setattr(
+        protocol, "load", lambda name: tiny(name) if name == "vpc2024" else load(name)
+    )
+    monkeypatch.chdir(tmp_path)
+    for name, misses, wer in (("low", 15, "2"), ("high", 30, "9")):
+        submit_2024(tmp_path / name, tiny("vpc2024"), Made({"libri": misses}, {"libri": wer}))
+    return tmp_path
+
+
+def test_submissions_are_ranked_where_the_edition_ranks_anonymizers(
+    submissions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (submissions / "e.csv").write_text("submission,team\nlow,Alpha\nhigh,Beta\n")
+    made = ["rank", "low", "high", "--benchmark", "vpc2024"]
+    assert main([*made, "--entries", "e.csv", "--json", "r.json"]) == 0
+    document = json.loads((submissions / "r.json").read_text())
+    boards = {(one["minimum"], one["track"]): one["rows"] for one in document["rankings"]}
+    assert [row["team"] for row in boards[20, "WER"]] == ["Alpha", "Beta"]
+    assert [row["team"] for row in boards[40, "WER"]] == ["Beta"]
+    assert [one["submission"] for one in document["systems"]] == ["low", "high"]
+    assert "WER: claimed by 2, not checkable" in capsys.readouterr().out
+
+
+def test_a_submission_and_an_option_of_attackers(
+    submissions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["rank", "low", "--benchmark", "vpc2024", "--draws", "9"]) == 64
+    said = "harness rank: --draws say nothing of vpc2024, which ranks anonymizers; leave them out\n"
+    assert capsys.readouterr().err == said
+    assert main(["rank", "absent", "--benchmark", "vpc2024"]) == 64
+    assert capsys.readouterr().err.startswith("harness rank: absent: no such submission")
+
+
+@pytest.mark.parametrize("option", ["--entries", "--trials"])
+def test_options_of_submissions_say_nothing_of_tables(
+    submissions: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    (submissions / "t.csv").write_text("team,system,measure,dataset,split,gender,value\n")
+    assert main(["rank", "t.csv", "--benchmark", "vpc2024", option, "e.csv"]) == 64
+    assert capsys.readouterr().err == (
+        f"harness rank: {option} say nothing of tables; leave them out\n"
     )
 
 

@@ -416,3 +416,8 @@ def test_relative_paths_of_wav_scp_begin_above_the_lists(official: Folders, tmp_
     first = members["libri_test_enrolls"][0]
     assert isinstance(first, Recording)
     assert first.path == folder / "wav" / f"{first.utterance}.wav"
+
+
+def test_a_list_that_nobody_knows_is_not_made_up() -> None:
+    with pytest.raises(DataError, match="vpc2026 libri_dev_trials_mixed: the edition's list"):
+        trial_texts(load("vpc2026"), {})

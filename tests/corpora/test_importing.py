@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 import soundfile
 
 from harness.corpora.importing import Recording, import_utterances, refuse_filled
+from harness.corpora.manifest import COLUMNS
 from harness.corpora.store import Corpus
 from harness.errors import AudioError, DataError
 from harness.runtime.pool import Pool
@@ -54,6 +57,24 @@ def test_segments_join_to_the_whole(tmp_path: Path) -> None:
     np.testing.assert_array_equal(corpus.read("b-00"), short)
 
 
+def test_labels_become_columns(tmp_path: Path) -> None:
+    long = replace(
+        record(tmp_path, "a", speech(130_000, 1)), labels={"emotion": "sad", "fold": "03"}
+    )
+    short = replace(record(tmp_path, "b", speech(900, 2)), labels={"emotion": "", "fold": "1"})
+    table = store(tmp_path, [long, short]).manifest
+    assert table["emotion"].tolist() == ["sad", ""]
+    assert table["fold"].tolist() == ["03", "1"]
+    # Each segment is of the same speaker, and as sad.
+    table = store(tmp_path, [long, short], 3.0).manifest
+    assert table["emotion"].tolist() == ["sad"] * 3 + [""]
+    assert table["fold"].tolist() == ["03"] * 3 + ["1"]
+    assert list(store(tmp_path, [record(tmp_path, "a", speech(900, 0))]).manifest.columns) == [
+        *COLUMNS,
+        "note",
+    ]
+
+
 def test_what_was_done_to_the_audio_is_noted(tmp_path: Path) -> None:
     stereo = np.stack([speech(4_410, 1), speech(4_410, 2)], axis=1)
     corpus = store(
@@ -84,6 +105,25 @@ def test_file_that_changed_since_voids_the_earlier_work(
     soundfile.write(str(recordings[1].path), np.full(900, 0.5), 16_000, subtype="FLOAT")
     record(tmp_path, "a", speech(900, 7))
     np.testing.assert_array_equal(store(tmp_path, recordings).read("a"), speech(900, 7))
+
+
+def test_labels_that_changed_since_void_the_earlier_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recordings = [
+        replace(record(tmp_path, name, speech(900, 0)), labels={"fold": "1"}) for name in "ab"
+    ]
+    whole = recordings[1].path.read_bytes()
+    monkeypatch.setattr("harness.corpora.importing.partition", lambda all_: [[one] for one in all_])
+    soundfile.write(str(recordings[1].path), np.full(900, np.nan), 16_000, subtype="FLOAT")
+    status = recordings[1].path.stat()
+    with pytest.raises(AudioError, match="NaN"):
+        store(tmp_path, recordings)
+    # The same file for all that is seen of it, but for its size.
+    recordings[1].path.write_bytes(whole.ljust(status.st_size, b"\0"))
+    os.utime(recordings[1].path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    table = store(tmp_path, [replace(one, labels={"fold": "2"}) for one in recordings]).manifest
+    assert table["fold"].tolist() == ["2", "2"]
 
 
 def test_ids_that_cannot_be_file_names_are_refused(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_by_hand() -> None:
 
 def test_by_hand_with_the_rule_of_laplace() -> None:
     # 1 0 | 0 1 0 1 | 1 0: blocks 1 0 0, then 1 0, then 1 1 0, with posteriors 1/3, 1/2, 2/3.
-    target, nontarget = calibrate([2, 4], [1, 3], laplace=True)
+    target, nontarget = calibrate([2, 4], [1, 3], laplace=1)
     assert target == pytest.approx([0, math.log(2)], abs=1e-15)
     assert nontarget == pytest.approx([-math.log(2), 0], abs=1e-15)
 
@@ -82,7 +82,7 @@ def test_constant_scores(n_target: int, n_nontarget: int) -> None:
     assert [set(one) for one in calibrate(*constant)] == [{0}, {0}]
     # Of the two pairs of Laplace's rule, one is pooled with the trials, unless the prior is even.
     left = math.log((n_target + 1) / (n_nontarget + 1) / (n_target / n_nontarget))
-    for one in calibrate(*constant, laplace=True):
+    for one in calibrate(*constant, laplace=1):
         assert one == pytest.approx(np.full(len(one), left), abs=1e-12)
 
 
@@ -90,7 +90,7 @@ def test_constant_scores(n_target: int, n_nontarget: int) -> None:
 def test_separated_scores(n_target: int, n_nontarget: int) -> None:
     separated = np.ones(n_target), np.zeros(n_nontarget)
     assert [set(one) for one in calibrate(*separated)] == [{math.inf}, {-math.inf}]
-    target, nontarget = calibrate(*separated, laplace=True)
+    target, nontarget = calibrate(*separated, laplace=1)
     assert target[0] == pytest.approx(math.log((n_target + 1) * n_nontarget / n_target))
     assert nontarget[0] == pytest.approx(-math.log((n_nontarget + 1) * n_target / n_nontarget))
 
@@ -108,6 +108,17 @@ def test_equals_the_min_max_formula(
     found = calibrate(target, nontarget, laplace=laplace)
     for ratios, given_scores in zip(found, (target, nontarget), strict=True):
         assert ratios == pytest.approx([expected[score] for score in given_scores], abs=1e-12)
+
+
+@settings(deadline=None)
+@given(scores, scores, st.integers(1, 3))
+def test_the_rule_of_laplace_counts_as_often_as_the_trials(
+    target: list[float], nontarget: list[float], times: int
+) -> None:
+    once = calibrate(target, nontarget, laplace=1)
+    often = calibrate(target * times, nontarget * times, laplace=times)
+    for one, repeated in zip(once, often, strict=True):
+        assert repeated == pytest.approx(np.tile(one, times), abs=1e-12)
 
 
 @settings(deadline=None)
@@ -152,7 +163,7 @@ def test_more_trials_of_one_class_change_nothing_but_the_prior(
 
 def test_input_is_left_as_it_is() -> None:
     target, nontarget = np.array([3.0, 1.0]), np.array([2.0, 0.0])
-    calibrate(target, nontarget, laplace=True)
+    calibrate(target, nontarget, laplace=1)
     assert (target.tolist(), nontarget.tolist()) == ([3, 1], [2, 0])
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ScoreError
-from harness.metrics.estimators import ESTIMATORS, PHRASES
+from harness.metrics.estimators import ESTIMATORS, OPERATING_POINTS, PHRASES, kaldi_error_rate
 
 Point = tuple[Fraction, Fraction]
 
@@ -345,3 +345,20 @@ def test_linear_equals_brentq_on_the_roc_of_scikit_learn(roc_curve: Callable) ->
         curve = interp1d(fpr, 1 - tpr)
         found = brentq(lambda x, curve=curve: curve(x) - x, 0, 1)
         assert ESTIMATORS["linear"](target, nontarget) == pytest.approx(found, abs=1e-9)
+
+
+def test_the_operating_point_of_kaldi_by_hand() -> None:
+    # Position 1 is the first whose target, 5, is above its pair, 4: one target below, and of the
+    # nontargets 6 alone is not below 5.
+    found = kaldi_error_rate([2, 5, 7], [1, 3, 4, 6])
+    assert (found.rate, found.threshold, found.misses, found.false_alarms) == (1 / 3, 5.0, 1, 1)
+    assert (found.n_target, found.n_nontarget) == (3, 4)
+
+
+def test_the_editions_own_are_estimators() -> None:
+    target, nontarget = [2, 5, 7, 7.5], [1, 3, 4, 6]
+    rates = {name: point(target, nontarget).rate for name, point in OPERATING_POINTS.items()}
+    assert rates == {
+        "speechbrain": ESTIMATORS["official"](target, nontarget),
+        "kaldi": ESTIMATORS["kaldi"](target, nontarget),
+    }

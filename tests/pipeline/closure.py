@@ -21,6 +21,11 @@ ANONYMIZERS = (
     "harness.anonymizers.pitch_smoothing",
     "harness.contracts.anonymizer.image",
 )
+EVALUATORS = (
+    "harness.utility.emotion",
+    "harness.utility.pitch_correlation",
+    "harness.utility.wer",
+)
 ATTACKERS = ("harness.attackers.ecapa.attacker", "harness.contracts.attacker.image")
 
 # What computes each stage's output; a child process is run by its file, not imported.
@@ -30,18 +35,26 @@ STAGES: dict[str, tuple[str, ...]] = {
     "train": ("harness.pipeline.train", *ATTACKERS),
     "score": ("harness.pipeline.score", *ATTACKERS),
     "evaluate": ("harness.pipeline.evaluate",),
+    "utility": ("harness.pipeline.utility", *EVALUATORS),
+    "distinctiveness": ("harness.pipeline.distinctiveness", *ATTACKERS),
+    "emotion-corpus": ("harness.pipeline.emotion_corpus",),
+    "emotion-anonymize": ("harness.pipeline.emotion_anonymize", *ANONYMIZERS),
+    "emotion": ("harness.pipeline.emotion", *EVALUATORS),
     "compare": ("harness.pipeline.compare",),
     "report": ("harness.pipeline.report",),
     "verify": ("harness.pipeline.verify",),
 }
 # Files of the package that a stage's modules read, beside the protocol.
 HTML = "harness/reports/html"
+NORMALIZATIONS = ("harness/protocols/normalizations/*",)
 DATA = {
+    "utility": NORMALIZATIONS,
+    "emotion": NORMALIZATIONS,
     "report": (
         "harness/__init__.py",
         "harness/protocols/rankings/*",
         *(f"{HTML}/*.{kind}" for kind in ("j2", "css", "js")),
-    )
+    ),
 }
 # These check settings, tell of runs, and say where the work is done; they cannot change an output.
 # tests/containers/test_runner.py holds that for containers. Of imported speech, the entry, which is

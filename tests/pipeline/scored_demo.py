@@ -1,4 +1,5 @@
-"""A repository in which the demo has scores, drawn from normal distributions, and tables of them.
+"""A repository in which the demo has scores, drawn from normal distributions, made-up values of
+utility, and tables of both.
 
 The trial lists are made from the names of the demo's voices; their hashes are the protocol's.
 """
@@ -20,6 +21,7 @@ from harness.protocols.protocol import load
 from harness.protocols.scenarios import of_system
 from harness.protocols.scores import score_path
 from harness.protocols.scores import to_text as scores_text
+from harness.protocols.values import FILE_NAME, Value, to_csv
 from harness.runtime.files import write_text
 
 SYSTEMS = ("orig", "b2", "b9")
@@ -27,6 +29,9 @@ ATTACKERS = ("strong", "weak")
 SEEDS = (1, 2)
 # Distance of the means of target and nontarget scores, in standard deviations.
 DISTANCE = {"strong": 2.5, "weak": 1.0}
+# Word error rate and pitch correlation of each system, with their intervals.
+WER = {"orig": (10.0, 8.0, 12.5), "b2": (28.0, 24.0, 32.0), "b9": (55.0, 50.0, 60.0)}
+PITCH = {"orig": (1.0, 1.0, 1.0), "b2": (0.75, 0.7, 0.8), "b9": (0.5, 0.4, 0.6)}
 PARAMETERS: dict[str, Any] = {
     "benchmarks": {},
     "benchmark": {
@@ -35,6 +40,7 @@ PARAMETERS: dict[str, Any] = {
         "attackers": list(ATTACKERS),
         "seeds": list(SEEDS),
         "segment_seconds": None,
+        "evaluators": ["wer", "pitch"],
     },
     "anonymizers": {
         "orig": {"type": "original"},
@@ -42,6 +48,7 @@ PARAMETERS: dict[str, Any] = {
         "b9": {"type": "mcadams", "level": "speaker", "alphas_from": "seed"},
     },
     "attackers": {name: {"type": "ecapa", "epochs": 1} for name in ATTACKERS},
+    "evaluators": {"wer": {"type": "wer"}, "pitch": {"type": "pitch-correlation"}},
     "seed": 1,
     "sources": {},
     "runtime": {"workers": 1},
@@ -86,9 +93,24 @@ def parameters(runner: str = "process", **changes: object) -> None:
     Path("params.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
 
 
+def utility_values(system: str) -> dict[str, list[Value]]:
+    """By evaluator: of all speakers, and of one gender, which no table of trade-offs shows."""
+    place = ("demo", "test")
+    return {
+        name: [
+            Value(system, name, "", measure, *place, "", 120, *of_system[system]),
+            Value(system, name, "", measure, *place, "f", 60, 0.0),
+        ]
+        for name, measure, of_system in (
+            ("wer", "WER", WER),
+            ("pitch", "pitch-correlation", PITCH),
+        )
+    }
+
+
 def make(systems: Sequence[str] = SYSTEMS, attackers: Sequence[str] = ATTACKERS) -> None:
-    """Write parameters, lists and scores into the working folder, and let the stages `evaluate` and
-    `compare` make their tables."""
+    """Write parameters, lists, scores and values into the working folder, and let the stages
+    `evaluate` and `compare` make their tables."""
     parameters(systems=list(systems), attackers=list(attackers))
     context = open_context("demo")
     runs = [(s, a, seed) for s in systems for a in attackers for seed in SEEDS]
@@ -111,6 +133,10 @@ def make(systems: Sequence[str] = SYSTEMS, attackers: Sequence[str] = ATTACKERS)
                 )
         write_text(folder / "events.jsonl", run_event(system, attacker, seed))
         evaluate.run(context, system, attacker, seed)
+        write_text(context.layout.voices(system, attacker, seed) / FILE_NAME, to_csv([]))
+    for system in systems:
+        for evaluator, values in utility_values(system).items():
+            write_text(context.layout.utility(system, evaluator) / FILE_NAME, to_csv(values))
     compare.run(context)
 
 

@@ -21,9 +21,10 @@ STAGES = {
     *(f"anonymize@demo-{s}" for s in ("orig", "b2")),
     *(
         f"{stage}@demo-{s}-{RUN}"
-        for stage in ("train", "score", "evaluate")
+        for stage in ("train", "score", "evaluate", "distinctiveness")
         for s in ("orig", "b2")
     ),
+    *(f"utility@demo-{s}-{e}" for s in ("orig", "b2") for e in ("wer", "pitch")),
     "compare@demo",
     "report@demo",
 }
@@ -67,7 +68,12 @@ def test_every_training_and_scoring_is_a_run(demo: Repository) -> None:
     boards = ["report@demo"] * 2
     assert sorted(runs["tags.harness.key"]) == sorted(
         [
-            *(f"{stage}@demo-{s}-{RUN}" for stage in ("train", "score") for s in ("orig", "b2")),
+            *(
+                f"{stage}@demo-{s}-{RUN}"
+                for stage in ("train", "score", "distinctiveness")
+                for s in ("orig", "b2")
+            ),
+            *(f"utility@demo-{s}-{e}" for s in ("orig", "b2") for e in ("wer", "pitch")),
             *boards,
         ]
     )
@@ -80,6 +86,18 @@ def test_every_training_and_scoring_is_a_run(demo: Repository) -> None:
         & (table["gender"] == "f")
     ].iloc[0]
     assert scores["metrics.eer/lazy-informed/test/f"] == pytest.approx(row["eer_percent"])
+
+
+def test_original_speech_is_more_useful(demo: Repository) -> None:
+    values = pd.read_csv(demo.path / "results/demo/utility.csv", keep_default_na=False)
+    whole = values[(values["gender"] == "")].set_index(["system", "measure"])["value"]
+    assert whole["orig", "WER"] < whole["b2", "WER"]
+    assert whole["orig", "pitch-correlation"] == 1 > whole["b2", "pitch-correlation"] > 0
+    voices = values[values["measure"] == "G_VD"]
+    assert set(voices.loc[voices["system"] == "orig", "value"]) == {0.0}
+    assert (voices.loc[voices["system"] == "b2", "value"] < 0).all()
+    kept = pd.read_csv(demo.path / "results/demo/tradeoff.csv")
+    assert set(kept.loc[kept["system"] == "orig", "change"].dropna()) == {0.0}
 
 
 def test_a_second_repro_does_nothing(demo: Repository) -> None:
@@ -95,9 +113,9 @@ def test_plots_and_metrics_are_shown(demo: Repository) -> None:
 def test_runs_are_made_again_from_event_files(demo: Repository) -> None:
     shutil.rmtree(demo.path / "mlruns")
     demo.run("harness", "track", "import")
-    assert len(demo.runs()) == 6
+    assert len(demo.runs()) == 12
     demo.run("harness", "track", "import")
-    assert len(demo.runs()) == 6
+    assert len(demo.runs()) == 12
 
 
 def test_a_forced_rerun_leaves_the_lock_byte_identical(demo: Repository) -> None:

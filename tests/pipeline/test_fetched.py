@@ -23,9 +23,11 @@ pytestmark = pytest.mark.heavy
 SETTINGS = """\
 benchmarks: {{}}
 benchmark:
-  {{name: demo, systems: [orig], attackers: [ecapa], seeds: {seeds}, segment_seconds: null}}
+  {{name: demo, systems: [orig], attackers: [ecapa], seeds: {seeds}, segment_seconds: null,
+   evaluators: [wer]}}
 anonymizers: {{orig: {{type: original}}}}
 attackers: {{ecapa: {{type: ecapa, noise: {noise}}}}}
+evaluators: {{wer: {{type: wer}}}}
 seed: 1
 sources: {{}}
 runtime: {{}}

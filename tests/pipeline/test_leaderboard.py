@@ -11,7 +11,8 @@ import pytest
 
 from harness.pipeline.leaderboard import log_leaderboard, write_leaderboard
 from harness.ranking.model import Estimate
-from harness.reports.page import ResultRow
+from harness.reports.page import ResultRow, Utility
+from harness.reports.tradeoff import Kept, Tradeoff
 from harness.runtime.parameters import Tracking
 from harness.tracking.importer import import_runs
 from harness.tracking.store import Store, open_store
@@ -186,6 +187,46 @@ def test_files_are_those_of_the_rows_alone() -> None:
     ]
     assert one[board / "table.png"].startswith(b"\x89PNG")
     assert one[board / "table.png"] != one[board / "large" / "table.png"]
+
+
+def test_utility_stands_in_the_run_of_the_whole() -> None:
+    eer = Kept("EER", "small", "", 1.0, None, None, 1.0, 0.0)
+    wer = Kept("WER", "wer", "libri", 8.12345, None, None, 8.12345, 0.0)
+    gone = Kept("UAR", "emotion", "emodb", 25.0, None, None, 70.0, 1.0)
+    shown = Utility(
+        (
+            Tradeoff("orig", "test", (eer, wer), 0.0, None),
+            Tradeoff("b2", "test", (eer, wer, gone), -1.0, True),
+            Tradeoff("b2", "dev", (eer, replace(wer, value=9.0)), 0.0, True),
+        ),
+        "orig",
+        (),
+    )
+    rows = (*ROWS, replace(ROWS[3], split="dev"))
+    write_leaderboard(REPORT, "demo", rows, ATTACKERS, shown)
+    assert log_leaderboard(REPORT, Tracking()) == []
+    found = runs()
+    metrics = found["leaderboard demo"].data.metrics
+    assert {name: value for name, value in metrics.items() if name.startswith("utility/")} == {
+        "utility/test/WER/wer/libri/orig": 8.123,
+        "utility/test/WER/wer/libri/b2": 8.123,
+        "utility/test/UAR/emotion/emodb/b2": 25.0,
+        "utility/dev/WER/wer/libri/b2": 9.0,
+    }
+    assert not [name for name in found["leaderboard small"].data.metrics if "WER" in name]
+    table = json.loads((REPORT / "leaderboard/table.json").read_text(encoding="utf-8"))
+    lines = [dict(zip(table["columns"], line, strict=True)) for line in table["data"]]
+    assert [
+        (one["system"], one["WER, wer, libri"], one["UAR, emotion, emodb"]) for one in lines
+    ] == [
+        ("orig", 8.123, None),
+        ("orig", 8.123, None),
+        ("b2", 8.123, 25.0),
+        ("b2", 8.123, 25.0),
+        ("b2", 9.0, None),
+    ]
+    of_one = json.loads((REPORT / "leaderboard/small/table.json").read_text(encoding="utf-8"))
+    assert "WER, wer, libri" not in of_one["columns"]
 
 
 def test_a_store_that_fails_is_a_problem_and_not_an_error() -> None:

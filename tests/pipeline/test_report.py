@@ -27,6 +27,7 @@ pytestmark = pytest.mark.heavy
 
 FOLDER = Path("results/demo/report")
 PICTURES = ("det", "histograms", "speakers")
+KINDS = ("svg", "png")
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +82,10 @@ def test_everything_is_there(made: Path) -> None:
         for attacker in ("strong", "weak")
         for scenario in names
         for picture in PICTURES
-        for kind in ("svg", "png")
+        for kind in KINDS
     }
-    expected |= {"plots/heat-map.svg", "plots/heat-map.png", "index.html", "ranking.json"}
+    expected |= {f"plots/{name}.{kind}" for name in ("heat-map", "tradeoff") for kind in KINDS}
+    expected |= {"index.html", "ranking.json"}
     expected |= {
         f"leaderboard/{attacker}{name}"
         for attacker in ("", "strong/", "weak/")
@@ -177,6 +179,47 @@ def test_the_ranking_is_of_semi_informed_attackers(made: Path) -> None:
     assert ranking.two_sided.attackers == ("strong", "weak")
 
 
+def test_privacy_beside_utility_is_that_of_compare(made: Path) -> None:
+    rows = pd.read_csv(made / "results/demo/tradeoff.csv", keep_default_na=False)
+    eers = rows[rows["measure"] == "EER"].set_index("system")
+    others = rows[~rows["measure"].isin(["EER", "balance"])].set_index(["system", "measure"])
+    # Changes of the demo's values, by hand: 18 and 45 of 90 points; a quarter and a half of 1.
+    changes = {
+        ("orig", "WER"): 0.0,
+        ("b2", "WER"): 0.2,
+        ("b9", "WER"): 0.5,
+        ("orig", "pitch-correlation"): 0.0,
+        ("b2", "pitch-correlation"): 0.25,
+        ("b9", "pitch-correlation"): 0.5,
+    }
+    assert {key: float(value) for key, value in others["change"].items()} == changes
+    section = page(made).partition('<section aria-labelledby="utility">')[2]
+    section = section.partition("</section>")[0]
+    shown = {
+        name: re.findall(r"<td[^>]*>([\d.-]*)", cells)
+        for name, cells in re.findall(
+            r'<th scope="row"><bdi>(\w+)</bdi></th>(.*?)</tr>', section, re.S
+        )
+    }
+    assert set(shown) == {"orig", "b2", "b9"}
+    for name, (eer, change, wer, *_) in shown.items():
+        assert float(eer) == pytest.approx(float(eers.loc[name, "value"]), abs=0.006)
+        assert float(change) == pytest.approx(float(eers.loc[name, "change"]), abs=0.006)
+        assert eers.loc[name, "by"] == "strong"
+        assert float(wer) == scored_demo.WER[name][0]
+    # The interval of the row of that attacker; that of the word error rate as it was measured.
+    intervals = table(made, "intervals.csv").set_index(["system", "attacker", "scenario", "list"])
+    row = intervals.loc["b2", "strong", "semi-informed", "mean"]
+    assert f"[{row['low']:.2f}, {row['high']:.2f}]" in section
+    assert "[24.00, 32.00]" in section
+
+
+def test_without_values_there_is_no_report(repository: Path) -> None:
+    Path("results/demo/utility.csv").unlink()
+    with pytest.raises(DataError, match=r"results/demo/utility\.csv: no such table"):
+        report.run(scored_demo.context())
+
+
 def page(made: Path) -> str:
     return (made / FOLDER / "index.html").read_text(encoding="utf-8")
 
@@ -191,7 +234,7 @@ def test_ids_on_the_page_differ(made: Path) -> None:
 def test_links_lead_to_files(made: Path) -> None:
     links = set(re.findall(r'href="([^"#:]+)"', page(made)))
     assert "plots/b2/strong/semi-informed/det.svg" in links
-    assert "../averages.csv" in links
+    assert {"../averages.csv", "../utility.csv", "../tradeoff.csv"} <= links
     # These are the repository's, of which only the benchmark's folders are here.
     elsewhere = re.compile(r"\.\./\.\./\.\./(dvc\.lock|harness/|models/)")
     for link in links:

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from harness.anonymizers import knn_wavlm
 from harness.anonymizers.mcadams import McAdams
 from harness.anonymizers.original import Original
 from harness.attackers.ecapa.attacker import Ecapa
 from harness.contracts.anonymizer.image import ContainedAnonymizer, ImageAnonymizer
 from harness.contracts.attacker.image import ImageAttacker
-from harness.errors import ConfigError, ContainerError
+from harness.errors import ConfigError, ContainerError, HarnessError
 from harness.pipeline import runner
 from harness.runtime import images
 from harness.runtime.files import code_fingerprint
@@ -174,6 +175,71 @@ def test_what_is_missing_is_told_before_any_work(
     assert found["anonymizer b2"].fix == "make images OFFLINE=1, or BASE=IMAGE@sha256:…"
     assert found["anonymizer t1"].text == f"'{THEIRS}': No such image"
     assert found["attacker ecapa-demo"].text == "'harness-attacker': No such image"
+
+
+def test_weights_are_looked_at_before_any_work(process: Parameters, tmp_path: Path) -> None:
+    entry = {"type": "knn-vc", "backend": "wavlm", "weights": str(tmp_path / "weights")}
+    mixed = {"type": "admixture", "first": {"type": "original"}, "second": entry}
+    parameters = dataclasses.replace(process, anonymizers={"knn": entry, "mixed": mixed})
+    benchmark = dataclasses.replace(process.benchmark, systems=("knn", "mixed"), attackers=())
+    files = [f"{part}/{name}" for part in ("wavlm", "hifigan") for name in knn_wavlm.FILES]
+
+    def told(message: str) -> list[Finding]:
+        with pytest.raises(HarnessError, match=message):
+            runner.require_machine(parameters, benchmark)
+        found = runner.examine(parameters, benchmark)
+        assert [one.subject for one in found] == ["anonymizer knn", "anonymizer mixed"]
+        assert {one.status for one in found} == {"problem"}
+        return found
+
+    assert told("no folder")[0].text == f"anonymizer knn-vc: no folder {tmp_path / 'weights'}"
+    for name in files:
+        (tmp_path / "weights" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "weights" / name).write_bytes(b"")
+    (missing, _) = told("weights_sha256 is missing")
+    assert f"sha256sum {' '.join(files)} | sha256sum" in str(missing.fix)
+    entry["weights_sha256"] = "0" * 64
+    told("the sha256 of .* is .*, not 0000")
+    said = "".join(f"{hashlib.sha256(b'').hexdigest()}  {name}\n" for name in files)
+    entry["weights_sha256"] = hashlib.sha256(said.encode()).hexdigest()
+    runner.require_machine(parameters, benchmark)
+    assert runner.examine(parameters, benchmark) == []
+
+
+def test_weights_of_evaluators_are_looked_at_before_any_work(
+    process: Parameters, tmp_path: Path
+) -> None:
+    folder = tmp_path / "whisper"
+    words = {"type": "wer", "recognizer": "faster-whisper", "weights": str(folder)}
+    emotions = {"type": "emotion", "recognizer": "wav2vec2-2024", "weights": str(folder)}
+    entries = {"words": words, "emotions": emotions, "plain": {"type": "pitch-correlation"}}
+    parameters = dataclasses.replace(process, evaluators=entries)
+    benchmark = dataclasses.replace(
+        process.benchmark,
+        systems=("orig",),
+        attackers=("ecapa-demo",),
+        evaluators=("plain", "words"),
+        emotion_evaluators=("emotions", "words"),
+    )
+    with pytest.raises(ConfigError, match=f"^evaluator wer: no folder {folder}; put a model there"):
+        runner.require_machine(parameters, benchmark)
+    found = {one.subject: one for one in runner.examine(parameters, benchmark)}
+    assert list(found) == ["evaluator words", "evaluator emotions"]
+    assert found["evaluator emotions"].text.startswith("recognizer wav2vec2-2024: no folder")
+
+    folder.mkdir()
+    for name in ("config.json", "model.bin", "tokenizer.json"):
+        (folder / name).write_bytes(b"")
+    words["sha256"] = "0" * 64
+    with pytest.raises(HarnessError, match="^evaluator wer: the sha256 of .*, not 0000"):
+        runner.require_machine(parameters, benchmark)
+    # Those of another benchmark are not asked for.
+    plain = dataclasses.replace(benchmark, evaluators=("plain",), emotion_evaluators=())
+    runner.require_machine(parameters, plain)
+    assert runner.examine(parameters, plain) == []
+    del words["weights"]
+    (first, _) = runner.examine(parameters, benchmark)
+    assert first.text.startswith("params.yaml: evaluators.words (evaluator wer): recognizer faster")
 
 
 def test_as_a_process_nothing_is_asked_of_an_engine(

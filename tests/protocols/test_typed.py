@@ -101,6 +101,9 @@ def test_missing_name() -> None:
 def test_near_and_far_names() -> None:
     assert did_you_mean("mcadam", ["original", "mcadams"]) == "did you mean 'mcadams'?"
     assert did_you_mean("x", ["b", "a"]) == "known are: a, b"
+    # Half of their letters are the same, or two of three: these are other words.
+    for name, known in (("neighbors", "weights"), ("eval", "level"), ("gain", "train")):
+        assert did_you_mean(name, [known]) == f"known are: {known}"
     assert did_you_mean("x", []) == "known are: none"
 
 

@@ -61,8 +61,8 @@ def test_a_team_is_spelt_one_way(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("T,s,EET,libri,test,f,12", "'EET' is no measure; did you mean 'EER'?"),
-        ("T,s,EER,librispeech,test,f,12", "'librispeech' is no data set of EER; did you mean"),
+        ("T,s,EET,libri,test,f,12", "'EET' is no measure; known are: EER, UAR, WER"),
+        ("T,s,EER,librispeech,test,f,12", "'librispeech' is no data set of EER; known are: libri"),
         ("T,s,UAR,libri,test,,50", "'libri' is no data set of UAR; known are: IEMOCAP"),
         ("T,s,EER,libri,eval,f,12", "'eval' is no split; known are: dev, test"),
         ("T,s,EER,libri,test,,12", "'' is no gender that EER of libri is of; write f or m"),

@@ -24,7 +24,8 @@ from harness.ranking.model import (
     TwoSided,
     Without,
 )
-from harness.reports.page import Fact, Figure, MeasureRow, Page, ResultRow, Results
+from harness.reports.page import Fact, Figure, MeasureRow, Page, ResultRow, Results, Utility
+from harness.reports.tradeoff import Kept, Tradeoff
 
 NORMAL = NormalDist()
 LISTS = (("dev", "f"), ("dev", "m"), ("test", "f"), ("test", "m"))
@@ -194,6 +195,32 @@ def ranking_of(teams: list[str], systems: tuple[str, ...], seed: int = 1) -> Ran
     )
 
 
+def utility() -> Utility:
+    """Of two splits; original speech, a system on the front, and one of which not all is there."""
+    eer = Kept("EER", "ecapa", "", 10.0, 6.0, 14.0, 10.0, 0.0)
+    wer = Kept("WER", "wer", "libri", 8.0, 7.0, 9.25, 8.0, 0.0)
+    uar = Kept("UAR", "emodb-emotion", "emodb", 70.0, 65.0, 75.0, 70.0, 0.0)
+    less = (
+        Kept("EER", "ecapa", "", 30.0, 24.0, 36.0, 10.0, 0.5),
+        Kept("WER", "wer", "libri", 31.0, 27.0, 35.0, 8.0, 0.25),
+        # Worse than a guess.
+        Kept("UAR", "emodb-emotion", "emodb", 18.25, None, None, 70.0, 1.15),
+    )
+    return Utility(
+        tuple(
+            one
+            for split in ("dev", "test")
+            for one in (
+                Tradeoff("orig", split, (eer, wer, uar), 0.0, None),
+                Tradeoff("B2", split, less, -0.2, True),
+                Tradeoff("B3", split, (eer, wer), None, None),
+            )
+        ),
+        "orig",
+        ("results/libri-mini/tradeoff.csv", "results/libri-mini/utility.csv"),
+    )
+
+
 def results() -> Results:
     rows = tuple(
         ResultRow(
@@ -239,7 +266,7 @@ def results() -> Results:
         ),
     )
     method = Method(1500, 0.9, "speakers", 7)
-    return Results(rows, measures, figures, ("Two seeds are few.",), method)
+    return Results(rows, measures, figures, ("Two seeds are few.",), method, utility())
 
 
 def page(

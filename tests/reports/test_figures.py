@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from harness.metrics.distinctiveness import SimilarityMatrix
 from harness.metrics.eer import equal_error_rate
 from harness.protocols.lists import Trial
 from harness.protocols.protocol import TrialList
 from harness.protocols.scenarios import SEMI_INFORMED
 from harness.reports import drawing
 from harness.reports.drawing_overview import Panel, heat_figure, speakers_figure
+from harness.reports.drawing_similarity import similarity_figure
 from harness.reports.evaluation import Scored
 from harness.reports.figures import det_figure, histogram_figure
 
@@ -58,12 +60,18 @@ def panels(n_speakers: int = 3, n_lists: int = 2) -> list[Panel]:
     ]
 
 
+def similarities(seed: int, n_speakers: int = 3) -> SimilarityMatrix:
+    values = np.random.default_rng(seed).uniform(size=(n_speakers, n_speakers))
+    return SimilarityMatrix(tuple(f"s{i}" for i in range(n_speakers)), values)
+
+
 def pictures() -> list[Figure]:
     return [
         det_figure([[normal(1)], [normal(2)]], "title"),
         histogram_figure([normal(1), normal(2)], "title"),
         speakers_figure(panels(), "title"),
         heat_figure(["orig", "b2"], ["a"], {("orig", "a"): 5.0, ("b2", "a"): 40.0}, "title"),
+        similarity_figure(similarities(0), similarities(1), similarities(2), "title"),
     ]
 
 
@@ -182,7 +190,7 @@ def inlined(figure: Figure, prefix: str) -> str:
     return drawing.inline(drawing.svg(figure), prefix)
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(5))
 def test_a_page_can_take_them(number: int) -> None:
     text = inlined(pictures()[number], "p")
     assert text.startswith("<svg viewBox=")

@@ -130,6 +130,8 @@ def test_names_of_files_are_links_only_where_they_are_ours() -> None:
         "measures.csv",
         "plots/det-B2.svg",
         "../det.csv",
+        "../tradeoff.csv",
+        "../utility.csv",
         "../../../dvc.lock",
     }
     unplaced = Reader(render(page([team]))).values("href")
@@ -199,13 +201,13 @@ def sections(made: Page) -> list[str]:
 def test_sections_in_their_order_and_none_without_content() -> None:
     made = page()
     assert sections(made) == [
-        *("reading", "results", "heat", "two-sided", "boards", "overall", "figures"),
-        *("curves", "evidence", "measures", "provenance"),
+        *("reading", "results", "utility", "heat", "two-sided", "boards", "overall"),
+        *("figures", "curves", "evidence", "measures", "provenance"),
     ]
     bare = dataclasses.replace(made, results=None, ranking=None, provenance=())
     assert sections(bare) == ["reading"]
     own = dataclasses.replace(made, ranking=None)
-    assert sections(own) == ["reading", "results", "figures", "measures", "provenance"]
+    assert sections(own) == ["reading", "results", "utility", "figures", "measures", "provenance"]
     theirs = dataclasses.replace(made, results=None)
     assert sections(theirs) == [
         *("reading", "heat", "two-sided", "boards", "overall", "curves", "evidence", "provenance"),

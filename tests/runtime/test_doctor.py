@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ConfigError, TrackingError
+from harness.protocols.protocol import EmotionSet
 from harness.runtime import doctor, machine
 from harness.runtime.doctor import examine
 from harness.runtime.machine import Finding
-from harness.runtime.parameters import Tracking
+from harness.runtime.parameters import Tracking, load
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Subsets that the two benchmarks of real speech take their sets from.
@@ -144,6 +145,43 @@ def test_a_folder_in_the_parameters_counts_too(repository: Path, tmp_path: Path)
     assert look(repository, "libri-mini")["librispeech"].status == "ok"
 
 
+def test_emodb_is_asked_for_where_a_benchmark_has_it(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "emotion set emodb" not in look(repository, "demo")
+    found = look(repository, "libri-mini")["emotion set emodb"]
+    assert (found.status, found.text) == ("problem", "HARNESS_EMODB is not set")
+    assert found.fix == "export HARNESS_EMODB=/path/to/the/folder/with/03a01Fa.wav"
+    folder = tmp_path / "emodb"
+    monkeypatch.setenv("HARNESS_EMODB", str(folder))
+    for there in (False, True):
+        found = look(repository, "libri-mini")["emotion set emodb"]
+        assert (found.status, found.text) == ("problem", f"no 03a01Fa.wav or .flac in {folder}")
+        (folder / "wav").mkdir(parents=True, exist_ok=there)
+    # The folder of the files and the one that holds it are both understood.
+    (folder / "wav" / "03a01Fa.wav").touch()
+    assert look(repository, "libri-mini")["emotion set emodb"] == Finding(
+        "emotion set emodb", "ok", str(folder)
+    )
+    monkeypatch.delenv("HARNESS_EMODB")
+    set_parameter(repository, "emodb: null", f"emodb: {folder / 'wav'}")
+    assert look(repository, "libri-mini")["emotion set emodb"].status == "ok"
+    set_parameter(repository, "emotion_sets: [emodb]", "emotion_sets: []")
+    assert "emotion set emodb" not in look(repository, "libri-mini")
+
+
+def test_emotional_speech_of_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = EmotionSet("iemocap_test", "iemocap", "test", "lists", 5, 5, {"sad": 1})
+    parameters = load(REPOSITORY / "params.yaml")
+    monkeypatch.setenv("HARNESS_LISTS", str(tmp_path))
+    found = doctor.emotional(parameters, wanted)
+    assert (found.subject, found.status) == ("emotion set iemocap_test", "problem")
+    assert found.text == f"no iemocap_test in {tmp_path}"
+    assert found.fix == "export HARNESS_LISTS=/path/to/the/folder/with/iemocap_test"
+    (tmp_path / "iemocap_test").mkdir()
+    assert doctor.emotional(parameters, wanted).status == "ok"
+
+
 def test_official_lists(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = look(repository, "vpac2025")
     assert found["lists"].text == "HARNESS_LISTS is not set"
@@ -173,7 +211,9 @@ def test_real_data_are_recognised(
 ) -> None:
     monkeypatch.setenv("HARNESS_LIBRISPEECH", str(test_data / "speech"))
     monkeypatch.setenv("HARNESS_LISTS", str(test_data / "vpc-lists"))
+    monkeypatch.setenv("HARNESS_EMODB", str(test_data / "speech/emodb"))
     assert look(repository, "libri-mini")["librispeech"].status == "ok"
+    assert look(repository, "libri-mini")["emotion set emodb"].status == "ok"
     found = look(repository, "vpac2025")
     assert found["lists"].status == "ok"
     assert found["librispeech"].text.startswith("no train-clean-360, dev-clean in ")
@@ -387,6 +427,9 @@ def test_needed_packages_are_those_that_the_package_declares() -> None:
     assert set(more) - set(plain) >= {"torch", "speechbrain", "numba"}
     assert "espeakng-loader" in machine.needed_packages(["demo"])
     assert "pyworld-prebuilt" in machine.needed_packages(["knn-vc"])
+    # Of words, of intonation, of emotions.
+    evaluators = {"jiwer", "faster-whisper", "praat-parselmouth", "scikit-learn"}
+    assert evaluators <= set(machine.needed_packages(["utility"]))
 
 
 def test_needed_packages_follow_from_the_benchmark(
@@ -399,11 +442,29 @@ def test_needed_packages_follow_from_the_benchmark(
     look(repository, "demo")
     set_parameter(repository, "runner: process", "runner: docker")
     look(repository, "demo")
-    heavy = {"pipeline", "attacker", "original", "demo"}
+    heavy = {"pipeline", "utility", "attacker", "original", "demo"}
     mixed = {"admixture", "asr-tts", "knn-vc"}
     # In images works what has one; the rest works here.
-    hosted = {"pipeline", "demo", "original", *mixed}
+    hosted = {"pipeline", "utility", "demo", "original", *mixed}
     assert asked == [heavy | {"mcadams"}, heavy | mixed, hosted]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("recognizer: whisper-tiny,", "recognizer: whisper, weights: /w, sha256: '0',"),
+        ("recognizer: acoustic}", "recognizer: wav2vec2-2024, weights: /w}"),
+    ],
+)
+def test_weights_of_an_evaluator_need_packages_of_their_own(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str
+) -> None:
+    asked: list[set[str]] = []
+    monkeypatch.setattr(machine, "needed_packages", lambda extras: asked.append(set(extras)) or [])
+    look(repository, "libri-mini")
+    set_parameter(repository, old, new)
+    look(repository, "libri-mini")
+    assert (asked[1] - asked[0], "neural" in asked[0]) == ({"neural"}, False)
 
 
 def test_deep_imports(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,12 @@ import pytest
 import yaml
 
 from harness.errors import ConfigError
-from harness.runtime.parameters import LIBRISPEECH_VARIABLE, LISTS_VARIABLE, load
+from harness.runtime.parameters import (
+    EMODB_VARIABLE,
+    LIBRISPEECH_VARIABLE,
+    LISTS_VARIABLE,
+    load,
+)
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -21,12 +26,20 @@ def content() -> dict[str, Any]:
         "attackers": ["ecapa"],
         "seeds": [1986],
         "segment_seconds": None,
+        "evaluators": ["wer"],
+    }
+    mini = {
+        **demo,
+        "name": "libri-mini",
+        "emotion_sets": ["emodb"],
+        "emotion_evaluators": ["emotion"],
     }
     return {
-        "benchmarks": {"demo": demo},
+        "benchmarks": {"demo": demo, "libri-mini": mini},
         "benchmark": dict(demo),
         "anonymizers": {"orig": {"type": "original"}, "b2": {"type": "mcadams"}},
         "attackers": {"ecapa": {"type": "ecapa"}},
+        "evaluators": {"wer": {"type": "wer"}, "emotion": {"type": "emotion"}},
         "seed": 5,
         "sources": {"librispeech": "/speech", "lists": None},
         "runtime": {"threads": 2},
@@ -66,6 +79,10 @@ def test_values_and_defaults(path: Path) -> None:
     parameters = load(path)
     assert parameters.benchmark.systems == ("orig", "b2")
     assert parameters.benchmark == parameters.benchmarks["demo"]
+    assert parameters.benchmark.evaluators == ("wer",)
+    assert (parameters.benchmark.emotion_sets, parameters.benchmark.emotion_evaluators) == ((), ())
+    mini = parameters.benchmarks["libri-mini"]
+    assert (mini.emotion_sets, mini.emotion_evaluators) == (("emodb",), ("emotion",))
     assert (parameters.runtime.threads, parameters.runtime.device) == (2, "auto")
     assert (parameters.runtime.workers, parameters.tracking.uri) == (None, None)
     assert parameters.runner == "process"
@@ -94,6 +111,37 @@ def test_the_runner_is_chosen(path: Path) -> None:
         ("benchmark.systems", ["orig", "b2", "b2"], r"systems: values are missing or stand twice"),
         ("benchmark.attackers", ["ekapa"], r"no attacker 'ekapa'; did you mean 'ecapa'"),
         ("benchmark.attackers", [], r"benchmark\.attackers: the list is empty"),
+        ("benchmark.evaluators", ["emotio"], r"evaluators: no evaluator 'emotio'; did you mean"),
+        ("benchmark.evaluators", [], r"benchmark\.evaluators: the list is empty; name at least"),
+        ("benchmark.evaluators", ["wer", "wer"], r"benchmark\.evaluators: values are missing or"),
+        ("evaluators.wer", {"weights": "x"}, r"params\.yaml: benchmarks\.demo: 'wer' has no type"),
+        ("evaluators.a b", {"type": "wer"}, r"params\.yaml: evaluators: 'a b' cannot be a name"),
+        (
+            "benchmarks.libri-mini.emotion_sets",
+            ["emo"],
+            r"libri-mini\.emotion_sets: libri-mini has no set of emotional speech 'emo'; did you",
+        ),
+        (
+            "benchmark.emotion_sets",
+            ["emodb"],
+            r"benchmark\.emotion_evaluators: the list is empty; name at least one",
+        ),
+        (
+            "benchmarks.libri-mini.emotion_sets",
+            ["emodb", "emodb"],
+            r"libri-mini\.emotion_sets: values are missing or stand twice; name each once",
+        ),
+        (
+            "benchmarks.libri-mini.emotion_evaluators",
+            ["emotions"],
+            r"emotion_evaluators: no emotion_evaluator 'emotions'; did you mean 'emotion'",
+        ),
+        (
+            "benchmarks.libri-mini.emotion_evaluators",
+            ["emotion", "emotion"],
+            r"libri-mini\.emotion_evaluators: values are missing or stand twice",
+        ),
+        ("sources.emodb", 1, r"sources\.emodb: expected str, found 1"),
         ("benchmark.seeds", [], r"benchmark\.seeds: values are missing"),
         ("benchmark.seeds", [1, 1], r"benchmark\.seeds: values are missing or stand twice"),
         ("benchmark.seeds", [1.5], r"benchmark\.seeds\[0\]: expected int, found 1\.5"),
@@ -142,14 +190,26 @@ def test_mistake_is_named(path: Path, place: str, value: Any, message: str) -> N
         load(path)
 
 
-def test_missing_part(path: Path) -> None:
+@pytest.mark.parametrize("part", ["attackers", "evaluators"])
+def test_missing_part(path: Path, part: str) -> None:
     values = content()
-    del values["attackers"]
+    del values[part]
     path.write_text(yaml.safe_dump(values))
-    with pytest.raises(
-        ConfigError, match=r"params\.yaml: 'attackers' is missing; add `attackers:`"
-    ):
+    with pytest.raises(ConfigError, match=rf"params\.yaml: '{part}' is missing; add `{part}:`"):
         load(path)
+
+
+def test_a_benchmark_says_what_measures_it(path: Path) -> None:
+    values = content()
+    del values["benchmarks"]["demo"]["evaluators"]
+    path.write_text(yaml.safe_dump(values))
+    with pytest.raises(ConfigError, match=r"benchmarks\.demo: 'evaluators' is missing; add `evalu"):
+        load(path)
+
+
+def test_evaluators_of_emotions_may_wait_for_a_set(path: Path) -> None:
+    write(path, "benchmarks.libri-mini.emotion_sets", [])
+    assert load(path).benchmarks["libri-mini"].emotion_evaluators == ("emotion",)
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a b", "a\nb", "B1.a"])
@@ -187,5 +247,12 @@ def test_variable_wins_over_the_file(path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("HARNESS_LISTS", "/lists")
     assert parameters.folder(LIBRISPEECH_VARIABLE) == Path("/other")
     assert parameters.folder(LISTS_VARIABLE) == Path("/lists")
+    assert parameters.folder(EMODB_VARIABLE) is None
+    monkeypatch.setenv("HARNESS_EMODB", "/emodb")
+    assert parameters.folder(EMODB_VARIABLE) == Path("/emodb")
+    write(path, "sources.emodb", "/elsewhere")
+    assert load(path).folder(EMODB_VARIABLE) == Path("/emodb")
+    monkeypatch.delenv("HARNESS_EMODB")
+    assert load(path).folder(EMODB_VARIABLE) == Path("/elsewhere")
     monkeypatch.setenv("HARNESS_LIBRISPEECH", "")
     assert parameters.folder(LIBRISPEECH_VARIABLE) == Path("/speech")

@@ -9,11 +9,14 @@ from __future__ import annotations
 import tarfile
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import small
+import speech_files
 from making import (
     GENDER,
     SPLIT,
@@ -255,6 +258,14 @@ def names_of_no_list(folder: Path) -> Broken:
     return Broken(broken.paths, {"trials": None})
 
 
+@breaks("list-unproven")
+def list_without_a_hash(folder: Path) -> Broken:
+    """Of an edition that does not know one of its lists, no lists are at hand either."""
+    first, *others = small.edition().lists
+    lists = (replace(first, sha256=None, nontarget=None), *others)
+    return Broken((clean(folder),), {"trials": None}, replace(small.edition(), lists=lists))
+
+
 # What is claimed.
 
 
@@ -281,6 +292,43 @@ def claim_of_another_system(folder: Path) -> Broken:
         f"0,{dataset},{SPLIT},{GENDER},anon,anon,21.333\n"
     )
     return Broken((submission,))
+
+
+@breaks("measure-unchecked")
+def word_error_rate(folder: Path) -> Broken:
+    """Of an edition that ranks by such rates."""
+    submission = clean(folder)
+    (submission / "result_for_rank").write_text(
+        "---- ASR results ----\n  dataset split asr WER\n0 libri test anon 4.352\n"
+    )
+    return Broken((submission,), edition=replace(small.edition(), name="vpc2024"))
+
+
+# The anonymized speech.
+
+
+def spoken(folder: Path, content: bytes) -> Broken:
+    """With audio, of which one file is this."""
+    submission = clean(folder)
+    audio = speech_files.write_audio(submission)
+    (audio / f"{speech_files.utterances()[7]}.wav").write_bytes(content)
+    return Broken((submission,), edition=speech_files.edition())
+
+
+FLOATS = np.array([0.5], "<f4").tobytes()
+breaks("audio-unreadable")(partial(spoken, content=speech_files.SPEECH[:-1]))
+breaks("audio-rate")(partial(spoken, content=speech_files.wav(b"\1\2", rate=8000)))
+breaks("audio-silent")(partial(spoken, content=speech_files.wav(bytes(320))))
+breaks("audio-converted")(partial(spoken, content=speech_files.wav(FLOATS, code=3, bits=32)))
+
+
+@breaks("audio-names")
+def speech_under_new_names(folder: Path) -> Broken:
+    submission = clean(folder)
+    audio = speech_files.write_audio(submission)
+    for number, utterance in enumerate(speech_files.utterances()):
+        (audio / f"{utterance}.wav").rename(audio / f"{number}.wav")
+    return Broken((submission,), edition=speech_files.edition())
 
 
 # The scores themselves.

@@ -16,6 +16,7 @@ import small
 import zstandard
 
 from harness.metrics.eer import equal_error_rate
+from harness.protocols.protocol import Protocol
 
 SYSTEM = "A1"
 SPLIT, GENDER = "dev", "f"
@@ -25,10 +26,12 @@ ARCHIVES = ("", ".zip", ".tar", ".tar.gz", ".tar.xz", ".tar.zst")
 
 @dataclass(frozen=True)
 class Broken:
-    """paths: to verify together. options: what `Options` needs, beside lists if not among them."""
+    """paths: to verify together. options: what `Options` needs, beside lists if not among them.
+    edition: what they are submitted to."""
 
     paths: tuple[Path, ...]
     options: dict[str, Any] = field(default_factory=dict)
+    edition: Protocol = field(default_factory=lambda: small.edition())
 
 
 def clean(folder: Path, name: str = "team") -> Path:

@@ -370,3 +370,55 @@ def test_any_reported_content(
     except ConfigError:
         return
     assert claims
+
+
+SUMMARY_2022 = """ASV-libri_test_enrolls-libri_test_trials_f  EER: 7.664%
+ASV-libri_test_enrolls_anon-libri_test_trials_f_anon  EER: 7.117%
+ASV-vctk_test_enrolls_anon-vctk_test_trials_m_common_anon  EER: 16%
+ASR-libri_test_asr_anon  %WER 4.58 [ 1606 / 35042, 212 ins, 147 del, 1247 sub ] x
+Weighted average EER test orig: 3.786
+Weighted average EER test anon: 7.769
+Average WER test anon: 9.030
+"""
+
+
+def test_the_summary_of_2022() -> None:
+    protocol = load("vpc2022")
+    folder = "exp/results-2022-07-31-10-00-00"
+    pair = "ASV-libri_test_enrolls_anon-libri_test_trials_f_anon"
+    files = {f"{folder}/results_summary.txt": SUMMARY_2022, f"{folder}/{pair}/scores": ""}
+    claims, checks = read_claims(find(submission(files), protocol, "B2"), protocol)
+    # Kaldi's four digits: 16 is 16.00.
+    assert brief(claims) == [
+        ("B2", "libri_test_trials_f", "7.117", 2),
+        ("B2", "vctk_test_trials_m_common", "16.00", 3),
+        ("B2", "average test", "7.769", 6),
+    ]
+    assert checks == []
+
+
+def test_an_average_of_2022_is_none_of_another_edition() -> None:
+    claims, checks = read({"B3/results_summary.txt": SUMMARY_2022, f"B3/{PAIR}/scores": ""})
+    assert brief(claims) == [("B3", TEST_F, "7.117", 2)]
+    assert checks == []
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [("ASV_eval^anon", [("B3", DEV_F, "11.423", 3)]), ("ASV_eval", []), ("ASV_eval^orig", [])],
+)
+def test_a_table_of_an_attacker_trained_on_original_speech(
+    title: str, expected: list[tuple[str, str, str, int]]
+) -> None:
+    text = f"---- {title} results ----\n dataset split gender enrollment trial EER\n"
+    text += "2 libri dev f anon anon 11.423\n"
+    claims, _ = read({"result_for_rank_B3": text, f"exp/asv_anon_B3/{PAIR}/scores": ""})
+    assert brief(claims) == expected
+
+
+def test_an_average_of_one_data_set_is_none_of_several() -> None:
+    protocol = load("vpc2022")
+    text = "dataset,split,gender,EER\nlibri,test,average,4.1\n,test,average,7.769\n"
+    files = {"results.csv": text, "libri_test_enrolls-libri_test_trials_f/scores": ""}
+    claims, _ = read_claims(find(submission(files), protocol, "B2"), protocol)
+    assert brief(claims) == [("B2", "average test", "7.769", 3)]

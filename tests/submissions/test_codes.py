@@ -37,7 +37,7 @@ def test_a_fault_is_named_and_decides_the_verdict(
 ) -> None:
     assert code.name in EXAMPLES, f"write an example of {code.name} in broken.py"
     example = EXAMPLES[code.name](tmp_path)
-    done = verify(example.paths, small.edition(), Options(**{"trials": trials, **example.options}))
+    done = verify(example.paths, example.edition, Options(**{"trials": trials, **example.options}))
     assert primary(checks(done)) == code.name, checks(done)
     worst = {SEVERITY[check.code] for check in checks(done)}
     assert done.verdict == ("not checkable" if "unscorable" in worst else "verified")

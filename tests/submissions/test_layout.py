@@ -73,7 +73,8 @@ def codes(found: Found) -> list[str]:
         ("results/vpac2025/scores/lpc/ecapa/seed-1986/semi-informed/{e}-{t}/scores", "lpc"),
         ("scores/orig/ecapa/seed-1986/original/{e}-{t}/scores", "orig"),
         ("exp/asv_orig/{e}-{t}/scores", "orig"),
-        ("exp/results-2022-05-01/ASV-{e}-{t}/scores", "orig"),
+        ("exp/results-2022-05-01.orig/ASV-{e}-{t}/scores", "orig"),
+        ("exp/ASV-{e}-{t}/scores", "orig"),
         # One file for each list, in no folder of its own.
         ("B3/{e}-{t}.scores", "B3"),
         ("B3/{e}_B3-{t}_B3.txt", "B3"),
@@ -185,6 +186,8 @@ def test_guesses_are_limited() -> None:
         "exp/asv_orig/libri_dev_enrolls-libri_dev_trials_f_B3/scores",  # ignorant
         "exp/asv_orig_B3/libri_dev_enrolls-libri_dev_trials_f_B3/scores",
         "exp/results-1/ASV-libri_dev_enrolls-libri_dev_trials_f_anon/scores",
+        "exp/results-1/ASV-libri_dev_enrolls-libri_dev_trials_f/scores",  # trained on anonymized
+        "exp/results-1.orig/ASV-libri_dev_enrolls_anon-libri_dev_trials_f_anon/scores",  # lazy
         "scores/B3/ecapa/seed-1/ignorant/libri_dev_enrolls-libri_dev_trials_f/scores",
         "scores/B3/ecapa/seed-1/lazy-informed/libri_dev_enrolls-libri_dev_trials_f/scores",
         "exp/asv_anon_B3/libri_dev_enrolls_B3-libri_dev_trials_f/scores",

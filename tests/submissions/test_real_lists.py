@@ -75,7 +75,7 @@ def test_every_fault_is_named_on_the_real_lists(
 ) -> None:
     example = EXAMPLES[code](tmp_path)
     options = Options(**{"trials": small_is_real, **example.options})
-    done = verify(example.paths, small.edition(), options)
+    done = verify(example.paths, example.edition, options)
     found = [check for one in done.submissions for check in one.checks]
     assert primary(found) == code, found
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,15 @@ from harness.protocols import protocol
 from harness.submissions.reference import (
     GENERATED,
     LONGEST_NAME,
+    MOST_PAIRS,
     READ,
+    STATED,
     Reference,
     count_names,
     from_folder,
     generate,
+    speaker_of,
+    stated,
 )
 
 EDITION = small.edition()
@@ -115,3 +120,69 @@ def test_long_names_take_no_memory() -> None:
     names = count_names([*lines(), *long], MOST)
     assert max(map(len, [*names.first, *names.second])) <= LONGEST_NAME
     assert generate(LIST, names) is not None
+
+
+UNKNOWN = replace(LIST, sha256=None, nontarget=None)
+
+
+def test_a_list_that_nobody_knows_is_that_of_the_scores() -> None:
+    text = lines()
+    random.Random(1).shuffle(text)
+    found = stated(UNKNOWN, text)
+    assert found is not None
+    # In the order of the file, with labels by the names.
+    assert found.keys == tuple(line.rpartition(b" ")[0] for line in text)
+    labels = {
+        f"{t.enrolment} {t.utterance}".encode(): t.target for t in small.trials_of("dev", "f")
+    }
+    assert found.target.tolist() == [labels[key] for key in found.keys]
+    assert (found.origin, found.n_target, found.n_nontarget) == (STATED, 75, 375)
+    # Another order is another text; in that of the list it is the list's.
+    assert found.sha256 != LIST.sha256
+    again = stated(UNKNOWN, lines())
+    assert again is not None
+    assert again.sha256 == LIST.sha256
+
+
+@pytest.mark.parametrize(
+    "change", ["a target less", "a nontarget less", "no target", "columns", "name", "bytes", "much"]
+)
+def test_pairs_that_cannot_be_the_list(change: str) -> None:
+    text, listed = lines(), UNKNOWN
+    targets = [i for i, trial in enumerate(small.trials_of("dev", "f")) if trial.target]
+    if change == "a target less":
+        del text[targets[0]]
+    elif change == "a nontarget less":
+        listed = replace(UNKNOWN, nontarget=375)
+        del text[next(i for i in range(len(text)) if i not in targets)]
+    elif change == "no target":
+        listed = replace(UNKNOWN, target=None)
+        text = [line for i, line in enumerate(text) if i not in targets]
+    elif change == "columns":
+        text[7] = b"df0 df0-1-0000"
+    elif change == "name":
+        text[7] = b"x" * (LONGEST_NAME + 1) + b" df0-1-0000 1.0"
+    elif change == "bytes":
+        text[7] = b"df0 \xff 1.0"
+    else:
+        listed = replace(UNKNOWN, target=None)
+        text += [b"x %d 1.0" % i for i in range(MOST_PAIRS)]
+    assert stated(listed, text) is None
+
+
+@pytest.mark.parametrize(
+    ("utterance", "speaker"),
+    [("84-121123-0006", "84"), ("p234_293_mic2", "p234"), ("x", "x")],
+)
+def test_the_speaker_stands_first_in_an_utterance_s_name(utterance: str, speaker: str) -> None:
+    assert speaker_of(utterance) == speaker
+
+
+def test_a_folder_is_believed_where_no_hash_is_known(tmp_path: Path) -> None:
+    edition = replace(EDITION, lists=(UNKNOWN, *EDITION.lists[1:]))
+    lists = small.write_lists(tmp_path)
+    assert from_folder(edition, lists).lists[LIST.trials].origin == READ
+    path = lists / LIST.trials / "trials"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
+    with pytest.raises(ListError, match="74 target and 375 nontarget trials, in tiny 75 target"):
+        from_folder(edition, lists)

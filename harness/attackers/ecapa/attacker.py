@@ -56,3 +56,11 @@ class Ecapa(Settings):
         from harness.attackers.ecapa.scoring import score
 
         return score(model, speech, enrolments, pairs, machine=machine, events=events)
+
+    def embed(
+        self, model: Path, speech: Speech, *, machine: Machine, events: Events
+    ) -> Mapping[str, npt.NDArray[np.float32]]:
+        """Embeddings, not normalised; see `Embedding.embed`."""
+        from harness.attackers.ecapa.scoring import embed
+
+        return embed(model, speech, machine=machine, events=events)

@@ -51,7 +51,7 @@ def condition(samples: Samples, loudness: float) -> npt.NDArray[np.float32]:
     return signal.astype(np.float32)
 
 
-def embed(
+def embed_all(
     embedder: Embedder,
     speech: Speech,
     loudness: float,
@@ -84,6 +84,15 @@ def embed(
     finally:
         torch.set_num_threads(before)
     return embeddings
+
+
+def embed(
+    model: Path, speech: Speech, *, machine: Machine, events: Events
+) -> dict[str, npt.NDArray[np.float32]]:
+    """Embeddings by a stored model. See `Embedding.embed`."""
+    device = prepare(machine, seed=0)
+    settings, embedder = read_model(model, device)
+    return embed_all(embedder, speech, settings.loudness, device, machine.threads, events)
 
 
 def mean_embeddings(
@@ -126,9 +135,7 @@ def score(
     events: Events,
 ) -> npt.NDArray[np.float32]:
     """Scores of the pairs. See `Attacker.score`."""
-    device = prepare(machine, seed=0)
-    settings, embedder = read_model(model, device)
-    embeddings = embed(embedder, speech, settings.loudness, device, machine.threads, events)
+    embeddings = embed(model, speech, machine=machine, events=events)
     enrolled = mean_embeddings(embeddings, enrolments)
     trials = {pair.trial: embeddings[pair.trial] for pair in pairs}
     return cosine_scores(enrolled, trials, pairs)

@@ -64,6 +64,9 @@ def _system(entry: Entry) -> dict[str, Any]:
         "short": None if entry.short is None else float(entry.short),
         "changes_percent": None if changes is None else {k: float(v) for k, v in changes.items()},
         "unranked": list(entry.unranked),
+        "submission": entry.submission or None,
+        "claimed": list(entry.claimed),
+        "remarks": list(entry.remarks),
     }
 
 

@@ -38,11 +38,20 @@ Place = tuple[str, str, str, str | None]
 
 @dataclass(frozen=True)
 class Measured:
-    """What the tables say of one system. team: empty for original speech."""
+    """What was measured of one system. team: empty for original speech.
+
+    Of one from a submission also that (`submission`); measures that are its team's word alone
+    (`claimed`); why it is in no group, whatever its values are (`hindrances`); what looks odd about
+    its scores (`remarks`).
+    """
 
     team: str
     system: str
     values: dict[Place, Fraction] = field(default_factory=dict)
+    submission: str = ""
+    claimed: tuple[str, ...] = ()
+    hindrances: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def read_tables(paths: Sequence[Path], edition: AnonymizerRanking) -> tuple[Measured, ...]:

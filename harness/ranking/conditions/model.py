@@ -25,7 +25,9 @@ class Entry:
     reaches all or its privacy is not known; short: what it lacks to that, in the measure's unit.
     changes: relative change against original speech in percent of original's mean, (anonymized -
     original) / original, of the measures of privacy and tracks; a WER that rises and a UAR that
-    falls are losses. unranked: why it is missing from rankings, one sentence each.
+    falls are losses. unranked: why it is missing from rankings, one sentence each. submission: what
+    it is of, empty where it is of a table; of one, `claimed` names the measures that are its team's
+    word alone, and remarks say what looks odd about its scores.
     """
 
     team: str
@@ -36,6 +38,9 @@ class Entry:
     short: Fraction | None = None
     changes: Mapping[str, Fraction] | None = None
     unranked: tuple[str, ...] = ()
+    submission: str = ""
+    claimed: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ class Front:
 
 @dataclass(frozen=True)
 class ConditionRanking:
-    """All of it. entries: every system of the tables, by team and system. original: means of
+    """All of it. entries: every system, by team and name. original: means of
     original speech by measure and split, None where no table has it."""
 
     edition: AnonymizerRanking

@@ -1,4 +1,4 @@
-"""From tables of measured values to ranks within minimums of privacy.
+"""From measured values to ranks within minimums of privacy.
 
 Sources: the evaluation plan of VoicePrivacy 2022 and the overview of VoicePrivacy 2024 (see the
 editions' `reference`). The overview's combined score, the mean of normalised changes of all
@@ -25,9 +25,16 @@ def rank_tables(paths: Sequence[Path], edition: AnonymizerRanking) -> ConditionR
 
     Raises ConfigError or DataError as `read_tables` does.
     """
-    measured = read_tables(paths, edition)
+    return rank_measured(read_tables(paths, edition), edition)
+
+
+def rank_measured(measured: Sequence[Measured], edition: AnonymizerRanking) -> ConditionRanking:
+    """Rank systems by the rules of an edition; their order is that of the result's entries."""
     original = next((_means(one, edition) for one in measured if not one.team), None)
-    entries = tuple(_entry(one, original, edition) for one in measured if one.team)
+    of_teams = [one for one in measured if one.team]
+    entries = tuple(_entry(one, original, edition) for one in of_teams)
+    # A system whose claims do not hold is beaten by nobody and beats nobody.
+    believed = [entry for one, entry in zip(of_teams, entries, strict=True) if not one.hindrances]
     return ConditionRanking(
         edition=edition,
         entries=entries,
@@ -36,7 +43,7 @@ def rank_tables(paths: Sequence[Path], edition: AnonymizerRanking) -> ConditionR
             for minimum in edition.minimums
             for track in edition.tracks
         ),
-        fronts=tuple(_fronts(entries, edition)),
+        fronts=tuple(_fronts(believed, edition)),
         original=original,
     )
 
@@ -69,7 +76,10 @@ def _missing(measured: Measured, name: str, edition: AnonymizerRanking) -> str:
 
 def _entry(measured: Measured, original: Means | None, edition: AnonymizerRanking) -> Entry:
     means = _means(measured, edition)
-    hindrances = tuple(_hindrances(measured, means, edition))
+    hindrances = (
+        *(f"in no {edition.group}: {one}" for one in measured.hindrances),
+        *_hindrances(measured, means, edition),
+    )
     lacking = tuple(
         f"in no ranking by {track}: no {track} of {_missing(measured, track, edition)}"
         for track in edition.tracks
@@ -81,6 +91,9 @@ def _entry(measured: Measured, original: Means | None, edition: AnonymizerRankin
         means,
         changes=None if original is None else _changes(means, original, edition),
         unranked=hindrances + lacking,
+        submission=measured.submission,
+        claimed=measured.claimed,
+        remarks=measured.remarks,
     )
     if hindrances:
         return entry

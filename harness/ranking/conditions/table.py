@@ -29,6 +29,7 @@ def to_text(ranking: ConditionRanking) -> str:
         lines += [
             f"  {_name(entry)}: {reason}" for entry in ranking.entries for reason in entry.unranked
         ]
+    lines += _told(ranking)
     if ranking.entries:
         lines += ["", f"all systems, and how far each is from the next {edition.group}"]
         lines += _values(ranking)
@@ -38,6 +39,24 @@ def to_text(ranking: ConditionRanking) -> str:
             lines.append(f"  {' and '.join(front.measures)}: {names}")
         lines += ["", *_changes(ranking)]
     return "".join(f"{printable(line)}\n" for line in lines)
+
+
+def _told(ranking: ConditionRanking) -> Iterator[str]:
+    """What of submissions was not checked, and what looks odd about them."""
+    edition = ranking.edition
+    submitted = [entry for entry in ranking.entries if entry.submission]
+    if not submitted:
+        return
+    yield ""
+    yield f"of the {len(submitted)} systems of submissions"
+    yield f"  {edition.privacy}: computed from their scores"
+    for measure in edition.measures:
+        count = sum(measure.name in entry.claimed for entry in submitted)
+        if count:
+            yield (f"  {measure.name}: claimed by {count}, not checkable; it takes {measure.needs}")
+    for entry in submitted:
+        for remark in entry.remarks:
+            yield f"  {_name(entry)}: {remark}"
 
 
 def _board(board: Board, ranking: ConditionRanking) -> Iterator[str]:

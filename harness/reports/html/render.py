@@ -21,6 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from harness.ranking.model import Status
 from harness.reports.html.boards import BoardView, Heat, entries_of
 from harness.reports.html.curves import DRAWN, Chart, series
+from harness.reports.html.utility import UtilityView
 from harness.reports.page import MeasureRow, Page, Results
 from harness.submissions.shown import printable
 
@@ -50,12 +51,14 @@ def render(page: Page, folder: str | None = None) -> str:
     environment.tests["table"] = lambda path: path.endswith(".csv")
     environment.filters["series"] = series
     environment.filters["percent"] = "{:.2f}".format
+    environment.filters["change"] = "{:z.2f}".format
     environment.filters["exact"] = "{:.3f}".format
     environment.filters["grouped"] = "{:,}".format
     text: str = environment.get_template("page.html.j2").render(
         page=page,
         ranking=ranking,
         results=results,
+        utility=UtilityView.of(results.utility) if results.utility else None,
         rules=_union([page.rules, ranking.rules if ranking else ()]),
         genders=_union(row.by_gender for row in results.rows),
         measures=_union(row.values for row in results.measures),

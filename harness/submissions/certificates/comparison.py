@@ -84,8 +84,8 @@ def check_scores(content: dict[str, Any], verification: Verification) -> None:
     expected = certified(content)
     known = verification.reference.lists
     for trials in expected.trials:
-        if trials.list in known and known[trials.list].listed.sha256 != trials.sha256:
-            raise _other("trials", trials.list, trials.sha256, known[trials.list].listed.sha256)
+        if trials.list in known and known[trials.list].sha256 != trials.sha256:
+            raise _other("trials", trials.list, trials.sha256, known[trials.list].sha256)
     here = {
         (one["file"], one["list"]): build(CertifiedList, one, "verification")
         for result in verification.submissions

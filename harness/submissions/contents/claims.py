@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError, SubmissionError
+from harness.protocols.conditions import AnonymizerRanking
 from harness.protocols.protocol import Protocol
 from harness.protocols.typed import did_you_mean, parse_untrusted_yaml
 from harness.submissions.contents.description import parse
 from harness.submissions.contents.layout import ClaimFile, Found
+from harness.submissions.contents.measures import Measures
 from harness.submissions.contents.naming import ORIGINAL, Names
 from harness.submissions.contents.places import RESULTS
 from harness.submissions.contents.results_files import Reader
 from harness.submissions.contents.stated import MOST_CLAIMS, Statements, percent
 from harness.submissions.limits import MIB, read_small
 from harness.submissions.members import Member
-from harness.submissions.model import Check, Claim
+from harness.submissions.model import Check, Claim, MeasureClaim
 
 FIX = "give a table with the columns system, list and EER (in percent)"
 # Of all files of results; those of one system have a few thousand, and a row takes time.
@@ -66,6 +68,41 @@ def read_claims(found: Found, protocol: Protocol) -> tuple[list[Claim], list[Che
     return claims, checks
 
 
+def read_measures(
+    found: Found, protocol: Protocol, rules: AnonymizerRanking
+) -> tuple[list[MeasureClaim], list[Check]]:
+    """What the files of results state of the edition's other measures, and a check for each file
+    with a value that cannot be read. Files that cannot be read at all are told by `read_claims`.
+
+    A claim whose file does not name the system is the one system's, where there is just one.
+    """
+    measures = Measures(Names(protocol), rules)
+    nbytes = 0
+    for file in found.claim_files:
+        nbytes += file.member.nbytes
+        if file.kind != "results" or nbytes > MOST_BYTES:
+            continue
+        try:
+            text = _decode(file.member.read(MIB))
+        except SubmissionError:
+            continue
+        if text is not None:
+            measures.read(
+                text,
+                file.member.path,
+                file.system,
+                original_only=file.original_only,
+                anonymized_only=file.anonymized_only,
+            )
+    needs = {measure.name: measure.needs for measure in rules.measures}
+    only = {one.system for one in found.score_files} - {ORIGINAL}
+    system = next(iter(only)) if len(only) == 1 else None
+    return [
+        replace(one, system=one.system or system, needs=needs[one.measure])
+        for one in measures.claims
+    ], measures.checks
+
+
 def read_reported(
     path: Path, protocol: Protocol, system: str | None
 ) -> tuple[list[Claim], list[Check]]:
@@ -107,7 +144,7 @@ def _read(file: ClaimFile, names: Names, statements: Statements) -> None:
     if text is None:
         statements.fault("not text in UTF-8 or UTF-16")
     elif file.kind == "results":
-        Reader(names, statements, file.system, file.original_only).read(text)
+        Reader(names, statements, file.system, file.original_only, file.anonymized_only).read(text)
     elif file.listed is not None:
         _state_one(text, file.system, file.listed.trials, statements)
 

@@ -14,12 +14,14 @@ from typing import Literal
 
 from harness.protocols import scenarios
 from harness.protocols.protocol import Protocol, TrialList
+from harness.submissions.contents.audio import Recording, recording_of
 from harness.submissions.contents.description import ALMOST, FILE_NAME, nearest
 from harness.submissions.contents.naming import ANONYMIZED, MARKS, ORIGINAL, Names, PairName
 from harness.submissions.contents.places import (
     GENERIC,
     NOT_SCORES,
     ORDINARY,
+    RESULTS_2022,
     SCENARIO_NAMES,
     SEED,
     Place,
@@ -50,7 +52,8 @@ class ClaimFile:
     """A file that states EERs. kind: `EER`, one number for `listed`; `results`, a table or report.
 
     system: None where the path does not tell. original_only: of an attacker that was trained on
-    original speech, so only what it says of original speech is asked for.
+    original speech, so only what it says of original speech is asked for; anonymized_only: the
+    other way round.
     """
 
     kind: Literal["EER", "results"]
@@ -58,6 +61,7 @@ class ClaimFile:
     listed: TrialList | None
     member: Member
     original_only: bool = False
+    anonymized_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class Found:
     """What a submission consists of.
 
     score_files: one per system and list, by path. rivals: those of which none is read, because
-    there are several for one system and list.
+    there are several for one system and list. recordings: of an edition that asks for audio.
     """
 
     score_files: tuple[ScoreFile, ...]
@@ -73,6 +77,7 @@ class Found:
     description: Member | None
     checks: tuple[Check, ...]
     rivals: tuple[ScoreFile, ...] = ()
+    recordings: tuple[Recording, ...] = ()
 
     @property
     def scores(self) -> tuple[ScoreFile, ...]:
@@ -91,10 +96,16 @@ class _Search:
     misspelt: dict[str, str] = field(default_factory=dict)
     other: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
+    recordings: list[Recording] = field(default_factory=list)
     pairs: dict[str, PairName | None] = field(default_factory=dict)
 
     def add(self, member: Member) -> None:
         """Sort a file in."""
+        if self.names.protocol.audio:
+            recording = recording_of(member, self.names.protocol)
+            if recording is not None:
+                self.recordings.append(recording)
+                return
         place = place_of(member.path)
         if place is not None and place.kind == "results":
             self._add_results(member, place)
@@ -133,6 +144,10 @@ class _Search:
                 None,
                 member,
                 original_only=scenario == scenarios.ORIGINAL.name,
+                # A summary of 2022 has both, each of its own attacker.
+                anonymized_only=scenario != scenarios.ORIGINAL.name
+                and not label
+                and any(RESULTS_2022.fullmatch(folder) for folder in place.folders),
             )
         )
 
@@ -195,7 +210,12 @@ def find(submission: Submission, protocol: Protocol, system: str | None) -> Foun
     if submission.members and not scores:
         checks.append(_no_scores(submission.members, protocol))
     return Found(
-        tuple(score_files), tuple(claims), description, tuple(checks), rivals=tuple(rivals)
+        tuple(score_files),
+        tuple(claims),
+        description,
+        tuple(checks),
+        rivals=tuple(rivals),
+        recordings=tuple(search.recordings),
     )
 
 

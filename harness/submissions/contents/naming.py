@@ -84,7 +84,9 @@ class Names:
             if listed.split == known and named in ("", listed.dataset.casefold())
         ]
         if kind in AVERAGE_WORDS or not kind:
-            return average_name(known) if lists else None
+            # Of several data sets together, not of one of them.
+            every = self.protocol.weights(known).keys() == {listed.trials for listed in lists}
+            return average_name(known) if every else None
         of_gender = [listed.trials for listed in lists if listed.gender == GENDERS.get(kind, kind)]
         return of_gender[0] if len(of_gender) == 1 else None
 

@@ -25,6 +25,8 @@ ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
 # Folders that say nothing of the system within them.
 GENERIC = re.compile(r"exp|scores?|asv.*|results?(?:[^a-z].*)?|seed-\d+|eer", re.IGNORECASE)
 SEED = re.compile(r"seed-\d+")
+# Of 2022, beside each other: of an attacker trained on anonymized speech, and on original speech.
+RESULTS_2022 = re.compile(r"results-\d[\w-]*(?P<orig>\.orig)?", re.IGNORECASE)
 SCENARIO_NAMES = {scenario.name for scenario in SCENARIOS}
 # What people rightly send along: documents, tables, settings, code.
 ORDINARY = re.compile(
@@ -79,11 +81,15 @@ def scenario_of(folders: Sequence[str], pair: PairName | None) -> str | None:
     for folder in reversed([folder.casefold() for folder in folders]):
         if folder in SCENARIO_NAMES:
             return folder
+        of_2022 = RESULTS_2022.fullmatch(folder)
         if folder.startswith("asv_anon"):
             break
-        if folder.startswith("asv_orig"):
+        if folder.startswith("asv_orig") or (of_2022 and of_2022["orig"]):
             original = lazy = True
             break
+        if of_2022 and original and pair is not None and not (pair.enrolment or pair.trial):
+            # Original speech, and an attacker that was trained on anonymized speech.
+            return None
     if pair is None or not (pair.enrolment or pair.trial):
         return ORIGINAL.name if original else SEMI_INFORMED.name
     if not pair.enrolment:

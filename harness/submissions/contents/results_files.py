@@ -6,7 +6,8 @@
 - A table in columns of fixed width, as pandas prints it: `result_for_rank<suffix>` of 2024, which
   holds tables of other measures, too.
 - Blocks of 2022: `ASV-<enrolments>_anon-<trials>_anon`, and within it `EER: 8.665%` and
-  `ROCCH-EER: 8.600%`, beside blocks of other measures.
+  `ROCCH-EER: 8.600%`, beside blocks of other measures. In a summary the EER stands on the title's
+  line, and averages follow: `Weighted average EER dev anon: 6.529`.
 """
 
 from __future__ import annotations
@@ -21,16 +22,24 @@ from harness.protocols.scenarios import SEMI_INFORMED
 from harness.submissions.contents.naming import ORIGINAL, Names
 from harness.submissions.contents.places import SCENARIO_NAMES
 from harness.submissions.contents.stated import Statements
-from harness.submissions.model import Estimator
+from harness.submissions.model import Estimator, average_name
 
 EER_COLUMNS = ("eer", "eer_percent", "eer(%)", "eer (%)", "eer [%]", "eer[%]", "eer%", "eer %")
 SYSTEM_COLUMNS = ("system", "anonymizer", "anonymization")
 LIST_COLUMNS = ("list", "trials")
 ENROLMENT_COLUMNS = ("enrollment", "enrolment", "enroll", "enrol")
-TITLE = re.compile(r"--.*\bASV_eval\^(?P<trained>orig|anon)", re.IGNORECASE)
+# Without `^anon`, the attacker was trained on original speech.
+TITLE = re.compile(r"--.*\bASV_eval(?:\^(?P<trained>orig|anon))?(?!\w)", re.IGNORECASE)
 BLOCK = re.compile(r"ASV-\S", re.IGNORECASE)
 RATE = re.compile(r"\s+(?P<name>EER|ROCCH-EER):\s*(?P<value>\S+)")
+AVERAGE = re.compile(
+    r"(?:Weighted )?average EER (?P<split>\S+) (?P<speech>orig|anon):\s*(?P<value>\S+)",
+    re.IGNORECASE,
+)
 ESTIMATORS: dict[str, Estimator] = {"EER": "official", "ROCCH-EER": "rocch"}
+# Significant digits of `compute-eer`; `2.89%` stands for 2.890.
+KALDI_DIGITS = 4
+KALDI_RATE = re.compile(r"(?P<whole>\d{1,3})(?:\.(?P<decimals>\d{1,3}))?%", re.ASCII)
 LONGEST_SYSTEM = 100
 # What makes a file that cannot be understood worth a complaint.
 MENTION = re.compile(r"(?<![a-z])EER(?![a-z])", re.IGNORECASE)
@@ -42,13 +51,14 @@ class Reader:
     """Reads one file. system: of its anonymized speech, None where nothing tells it.
 
     original_only: the attacker was trained on original speech, so that only its EERs of original
-    speech are of interest.
+    speech are of interest; anonymized_only: the other way round.
     """
 
     names: Names
     statements: Statements
     system: str | None
     original_only: bool = False
+    anonymized_only: bool = False
 
     def read(self, text: str) -> None:
         """State all EERs of the file; a file of other measures has none."""
@@ -95,7 +105,8 @@ class Reader:
         for number, line in enumerate(lines, 1):
             title = TITLE.match(line.strip())
             if title:
-                original_only = self.original_only or title["trained"].casefold() == "orig"
+                trained = (title["trained"] or "orig").casefold()
+                original_only = self.original_only or trained == "orig"
             cells = line.split()
             if _is_header(line):
                 header = [cell.casefold() for cell in cells]
@@ -116,7 +127,10 @@ class Reader:
     def _blocks(self, lines: Sequence[str]) -> None:
         name, system = None, self.system
         for number, line in enumerate(lines, 1):
+            measured = line
             if line.strip() and not line[0].isspace():
+                # In a summary the title is followed by the rate.
+                measured = line[len(line.split()[0]) :]
                 pair = self.names.pair(line.split()[0]) if BLOCK.match(line) else None
                 name = None
                 if pair is not None and bool(pair.enrolment) == bool(pair.trial):
@@ -124,19 +138,46 @@ class Reader:
                     system = self.system or self.names.system(pair.label) or pair.label or None
                     if not pair.trial:
                         system = ORIGINAL
-                    elif self.original_only:
+                    if self.original_only if pair.trial else self.anonymized_only:
                         name = None
                 elif pair is None and self._is_misspelt(line):
                     self.statements.fault(f"{line.split()[0][:60]!r} names no list", number)
+                elif pair is None and (average := AVERAGE.match(line)):
+                    self._average(average, number)
+                elif pair is None and BLOCK.match(line) and RATE.match(measured):
+                    pass  # of other data
                 elif pair is None and MENTION.search(line):
                     self.statements.fault(UNKNOWN_FORM, number)
-                continue
-            rate = RATE.match(line)
-            if rate is None and MENTION.search(line):
+                if pair is None:
+                    continue
+            rate = RATE.match(measured)
+            if rate is None and MENTION.search(measured):
                 self.statements.fault(UNKNOWN_FORM, number)
             if name is not None and rate:
                 estimator = ESTIMATORS[rate["name"]]
-                self.statements.state(system, name, rate["value"], number, estimator=estimator)
+                value = self._whole(rate["value"]) if estimator == "official" else rate["value"]
+                self.statements.state(system, name, value, number, estimator=estimator)
+
+    def _whole(self, value: str) -> str:
+        """An EER that Kaldi prints, with the zeros at the end that it leaves out: `16` is 16.00."""
+        shortened = KALDI_RATE.fullmatch(value) if self.names.protocol.eer == "kaldi" else None
+        if shortened is None:
+            return value
+        whole, decimals = shortened["whole"], shortened["decimals"] or ""
+        digits = KALDI_DIGITS - len(whole.lstrip("0"))
+        return f"{whole}.{decimals:0<{digits}}%"
+
+    def _average(self, stated: re.Match[str], line: int) -> None:
+        """State an average of 2022, if that is how this edition averages."""
+        split = self.names.split(stated["split"])
+        weighted = any(
+            average.split == split and average.weights for average in self.names.protocol.averages
+        )
+        original = stated["speech"].casefold() == "orig"
+        if split is None or not weighted or (self.original_only and not original):
+            return
+        system = ORIGINAL if original else self.system
+        self.statements.state(system, average_name(split), stated["value"], line)
 
     def _is_misspelt(self, line: str) -> bool:
         """Is a line the title of a block, and one of the edition's lists almost its name?"""

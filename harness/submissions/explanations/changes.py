@@ -13,13 +13,16 @@ from itertools import combinations, product
 from typing import Any, Literal
 
 from harness.metrics.estimators import ESTIMATORS, PHRASES
+from harness.protocols.protocol import Protocol
 
 Duplicates = Literal["first", "last", "both"]
 Gaps = Literal["counted", "left out", "zero"]
-Combination = Literal["mean", "pooled", "weighted by trials", "weighted by targets", "cut", "round"]
+Combination = Literal[
+    "mean", "unweighted", "pooled", "weighted by trials", "weighted by targets", "cut", "round"
+]
 Trials = Literal["all", "enrolled", "impostors", "speakers", "headless"]
 
-OFFICIAL = "official"
+OFFICIAL, KALDI = "official", "kaldi"
 MISS, FALSE_ALARM = "miss rate", "false-alarm rate"
 # Where people put a threshold without looking: log-likelihood ratios at 0, cosines at 0.5.
 THRESHOLDS = (0.0, 0.5)
@@ -34,6 +37,11 @@ PRECISIONS = (
     "float16",
     "bfloat16",
 )
+
+
+def own_estimator(protocol: Protocol) -> str:
+    """The estimator that an edition's EERs are by: the official one, or Kaldi's."""
+    return KALDI if protocol.eer == KALDI else OFFICIAL
 
 
 def noun(estimator: str) -> str:
@@ -101,12 +109,17 @@ def pairs(changes: Iterable[Change]) -> Iterator[tuple[Change, ...]]:
 
 
 def changes_of(
-    recipe: Recipe, sources: Iterable[Change], *, conflicts: bool, gaps: bool
+    recipe: Recipe,
+    sources: Iterable[Change],
+    *,
+    conflicts: bool,
+    gaps: bool,
+    weighted: bool = False,
 ) -> list[Change]:
     """All changes of a recipe, simplest first. sources: by `sources`.
 
-    conflicts: are there pairs that stand twice with different scores? gaps: are there trials
-    without a finite score?
+    weighted: have lists weights of their own in the edition's averages? conflicts: are there pairs
+    that stand twice with different scores? gaps: are there trials without a finite score?
     """
     return [
         Change("unit", "fraction", {"scale": 100.0}, "it is printed as a fraction"),
@@ -115,7 +128,7 @@ def changes_of(
         Change("sign", "complement", {"flipped": True}, "it is subtracted from 100"),
         *(_duplicates() if conflicts else ()),
         *(_gaps() if gaps else ()),
-        *(_combinations() if len(recipe.names) > 1 else ()),
+        *(_combinations(weighted=weighted) if len(recipe.names) > 1 else ()),
         *sources,
         *(
             Change("estimator", name, {"estimator": name})
@@ -184,8 +197,11 @@ def _gaps() -> tuple[Change, ...]:
     )
 
 
-def _combinations() -> Iterator[Change]:
+def _combinations(*, weighted: bool) -> Iterator[Change]:
     dimension = "combination"
+    if weighted:
+        equally = "all its lists weigh the same"
+        yield Change(dimension, "unweighted", {"combination": "unweighted"}, equally)
     pooled = "the trials of all its lists are pooled"
     yield Change(dimension, "pooled", {"combination": "pooled"}, pooled)
     for what in ("trials", "targets"):

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from harness.protocols.protocol import Protocol
 from harness.submissions.explanations import wording
 from harness.submissions.explanations.changes import (
+    OFFICIAL,
     Change,
     Recipe,
     apply,
     changes_of,
+    own_estimator,
     pairs,
     singles,
     sources,
@@ -74,7 +76,10 @@ class Explainer:
         protocol: Protocol,
         claims: Mapping[tuple[str, str], Claim] | None = None,
     ) -> None:
-        self._recomputation = Recomputation(results, reference)
+        self._weights = {
+            name: weight for one in protocol.averages for name, weight in one.weights.items()
+        }
+        self._recomputation = Recomputation(results, reference, self._weights)
         self._protocol = protocol
         self._claims = claims or {}
         self._splits = {listed.trials: listed.split for listed in protocol.lists}
@@ -87,9 +92,13 @@ class Explainer:
         names = lists_of(claim.list, self._protocol)
         if not self._recomputation.has(system, names):
             listed = next((one for one in self._protocol.lists if one.trials == claim.list), None)
-            sentence = wording.without_scores(claim, listed)
+            feasible = own_estimator(self._protocol) == OFFICIAL
+            sentence = wording.without_scores(claim, listed if feasible else None)
             return Explanation(system, claim.list, "feasibility", sentence)
-        recipe = Recipe(system, names, claim.estimator)
+        estimator = (
+            own_estimator(self._protocol) if claim.estimator == OFFICIAL else claim.estimator
+        )
+        recipe = Recipe(system, names, estimator)
         search = self._search(claim, recipe, deadline)
         self._recomputation.forget()
         official = self._recomputation.percent(recipe)
@@ -119,6 +128,7 @@ class Explainer:
             others,
             conflicts=self._recomputation.has_conflicts(recipe.system, every),
             gaps=self._recomputation.has_gaps(recipe.system, every),
+            weighted=bool(self._weights),
         )
         search = _Search()
         for tries in (singles(changes), pairs(changes)):

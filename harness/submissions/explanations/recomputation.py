@@ -43,11 +43,18 @@ class Labelled:
 class Recomputation:
     """Numbers of recipes; what two recipes share is computed once.
 
-    results: by system and list; those without scores count as absent.
+    results: by system and list; those without scores count as absent. weights: of lists in the
+    averages of the edition, by name; 1 for any other.
     """
 
-    def __init__(self, results: Mapping[tuple[str, str], ListResult], reference: Reference) -> None:
+    def __init__(
+        self,
+        results: Mapping[tuple[str, str], ListResult],
+        reference: Reference,
+        weights: Mapping[str, float] | None = None,
+    ) -> None:
         self._reference = reference
+        self._weights = weights or {}
         self._scores = {
             key: one.scores
             for key, one in results.items()
@@ -97,12 +104,14 @@ class Recomputation:
             values = [floor(value * factor + EPSILON) / factor for value in values]
         elif recipe.combination == "round":
             values = [round(value, recipe.decimals) for value in values]
-        lists = [self._reference.lists[name].listed for name in recipe.names]
-        weights = [1] * len(lists)
-        if recipe.combination == "weighted by trials":
-            weights = [listed.target + listed.nontarget for listed in lists]
+        lists = [self._reference.lists[name] for name in recipe.names]
+        weights = [self._weights.get(name, 1.0) for name in recipe.names]
+        if recipe.combination == "unweighted":
+            weights = [1] * len(lists)
+        elif recipe.combination == "weighted by trials":
+            weights = [len(listed) for listed in lists]
         elif recipe.combination == "weighted by targets":
-            weights = [listed.target for listed in lists]
+            weights = [listed.n_target for listed in lists]
         weighted = zip(values, weights, strict=True)
         return sum(value * weight for value, weight in weighted) / sum(weights)
 

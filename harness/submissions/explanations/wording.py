@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from harness.metrics.feasibility import feasibility
 from harness.protocols.protocol import TrialList
-from harness.submissions.explanations.changes import OFFICIAL, Change, Recipe, apply, noun
+from harness.submissions.explanations.changes import (
+    KALDI,
+    OFFICIAL,
+    Change,
+    Recipe,
+    apply,
+    noun,
+)
 from harness.submissions.model import AVERAGE, Claim
 
 # From this probability on a match by chance is worth a word.
@@ -40,7 +47,8 @@ def changed(
     dimensions = {change.dimension for change in changes}
     what = noun(new.estimator)
     if "estimator" in dimensions and new.estimator == OFFICIAL:
-        what = f"official {what}"
+        # An edition whose own is Kaldi's has another official one.
+        what = f"SpeechBrain {what}" if recipe.estimator == KALDI else f"official {what}"
     if len(new.names) > 1 and new.combination != "pooled":
         what = f"mean {what}"
     clauses = [change.clause for change in changes if change.clause is not None]
@@ -97,20 +105,24 @@ def remarks(others: Sequence[Sequence[Change]], probability: float) -> str:
 
 
 def without_scores(claim: Claim, listed: TrialList | None) -> str:
-    """What the numbers of trials alone say. listed: None where the claim is of no single list."""
+    """What the numbers of trials alone say.
+
+    listed: None where the claim is of no single list, or by another estimator than the official.
+    """
     text = printed(claim)
-    if listed is None:
+    if listed is None or listed.target is None or listed.nontarget is None:
         return f"{text} cannot be tested: {claim.list} has no scores"
     if claim.estimator != OFFICIAL:
         return f"{text} cannot be tested: {claim.list} has no scores, and it is no official EER"
     if not 0 <= claim.percent <= 100:
         return f"{text} is no EER: it is not between 0 and 100"
-    result = feasibility(claim.percent, listed.target, listed.nontarget)
-    counts = result.counts if result.feasible else _counts_when_cut(claim, listed)
+    n_target, n_nontarget = listed.target, listed.nontarget
+    result = feasibility(claim.percent, n_target, n_nontarget)
+    counts = result.counts if result.feasible else _counts_when_cut(claim, n_target, n_nontarget)
     if not counts:
         return (
             f"{text} is not possible on {claim.list} without ties: no error counts of "
-            f"{listed.target:,} targets and {listed.nontarget:,} nontargets give it"
+            f"{n_target:,} targets and {n_nontarget:,} nontargets give it"
         )
     cut = "" if result.feasible else ", but only cut instead of rounded"
     misses, false_alarms = counts[0]
@@ -119,20 +131,20 @@ def without_scores(claim: Claim, listed: TrialList | None) -> str:
     digits = DIGITS[min(_decimals(claim), len(DIGITS) - 1)]
     share = f"{100 * result.likelihood:.0f}" if result.likelihood >= 0.005 else "under 1"
     return (
-        f"{text} is possible on {claim.list}{cut}: {misses:,} of {listed.target:,} targets missed "
-        f"and {false_alarms:,} of {listed.nontarget:,} nontargets accepted{others}; "
+        f"{text} is possible on {claim.list}{cut}: {misses:,} of {n_target:,} targets missed "
+        f"and {false_alarms:,} of {n_nontarget:,} nontargets accepted{others}; "
         f"{share} % of {digits} values nearby would be possible too"
     )
 
 
-def _counts_when_cut(claim: Claim, listed: TrialList) -> tuple[tuple[int, int], ...]:
+def _counts_when_cut(claim: Claim, n_target: int, n_nontarget: int) -> tuple[tuple[int, int], ...]:
     """Misses and false alarms whose EER is above the claim by less than a unit."""
     above = claim.percent + claim.unit
-    counts = feasibility(above, listed.target, listed.nontarget).counts
+    counts = feasibility(above, n_target, n_nontarget).counts
     return tuple(
         (misses, alarms)
         for misses, alarms in counts
-        if claim.percent < 50 * (misses / listed.target + alarms / listed.nontarget) < above
+        if claim.percent < 50 * (misses / n_target + alarms / n_nontarget) < above
     )
 
 

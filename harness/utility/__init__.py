@@ -1,0 +1,1 @@
+"""What anonymized speech is still good for: its words, emotions and intonation."""
