@@ -26,7 +26,9 @@ case $2 in
     train) made models/$3/$4/$5/seed-$6 ;;
     score) made results/$3/scores/$4/$5/seed-$6 ;;
     evaluate) made results/$3/eer/$4/$5/seed-$6 ;;
-    compare) for name in eer.csv averages.csv table.md summary.json det.csv
+    utility) made results/$3/utility/$4/$5 ;;
+    distinctiveness) made results/$3/utility/$4/voices-$5-seed-$6 ;;
+    compare) for name in eer.csv averages.csv utility.csv tradeoff.csv table.md summary.json det.csv
              do echo '{"a": 1}' > results/$3/$name; done ;;
     report) made results/$3/report/plots && made results/$3/report/leaderboard
             for name in index.html ranking.json
@@ -111,13 +113,13 @@ def test_as_processes_no_image_matters(images: Images) -> None:
 def test_in_docker_the_images_of_a_kind_matter_to_its_stages(images: Images) -> None:
     images.replace("runner: process ", "runner: docker ")
     # The page names the images.
-    assert images.kinds() == {"anonymize", "train", "score", "report"}
+    assert images.kinds() == {"anonymize", "train", "score", "distinctiveness", "report"}
     images.repository.repro()
     assert images.stale() == set()
     images.lock(verifier="sha256:93")
     assert images.stale() == set()
     images.lock(attacker="sha256:92")
-    assert images.kinds() == {"train", "score", "report"}
+    assert images.kinds() == {"train", "score", "distinctiveness", "report"}
     images.lock(anonymizer="sha256:91")
     assert images.kinds() == {"anonymize", "report"}
 
@@ -143,9 +145,11 @@ def test_a_strangers_image_makes_its_own_stages_stale(images: Images) -> None:
     )
     assert images.stale() == {
         "anonymize@demo-theirs",
+        "utility@demo-theirs-wer",
+        "utility@demo-theirs-pitch",
         *(
             f"{stage}@demo-theirs-{attacker}-1986"
-            for stage in ("train", "score")
+            for stage in ("train", "score", "distinctiveness")
             for attacker in ("ecapa-demo", "ours")
         ),
     }
@@ -156,7 +160,7 @@ def test_a_strangers_image_makes_its_own_stages_stale(images: Images) -> None:
         "report@demo",
         *(
             f"{stage}@demo-{system}-ours-1986"
-            for stage in ("train", "score")
+            for stage in ("train", "score", "distinctiveness")
             for system in ("orig", "b2", "theirs")
         ),
     }
