@@ -114,15 +114,17 @@ def test_modules_are_short_and_silent(path: Path) -> None:
         assert "print" not in names
 
 
-def test_types_of_anonymizers_load_no_torch() -> None:
+@pytest.mark.parametrize("kind", ["anonymizers", "utility"])
+def test_types_of_anonymizers_and_evaluators_load_no_torch(kind: str) -> None:
     # Parameters are checked, and B2 works, without what neural back ends take seconds to load.
-    points = ["harness.anonymizers.base", "harness.anonymizers.stage"]
-    points += [point.module for point in entry_points(group="harness.anonymizers")]
+    points = [f"harness.{kind}.base", f"harness.{kind}.stage"]
+    group = {"anonymizers": "harness.anonymizers", "utility": "harness.evaluators"}[kind]
+    points += [point.module for point in entry_points(group=group)]
     code = (
         f"import importlib, sys\nfor m in {points!r}: importlib.import_module(m)\n"
         f"print(sorted({HEAVY!r} & {{m.split('.')[0] for m in sys.modules}}))"
     )
-    assert len(points) > 8
+    assert len(points) == len(entry_points(group=group)) + 2 > 4
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 

@@ -301,9 +301,11 @@ def test_strangers_take_part_by_four_lines(visited: Repository, built: Built) ->
         ran = visited.repro()
     assert {name for name in ran if not name.startswith(("compare", "report"))} == {
         "anonymize@demo-theirs",
+        "utility@demo-theirs-wer",
+        "utility@demo-theirs-pitch",
         *(
             f"{stage}@demo-{system}-ours-1986"
-            for stage in ("train", "score", "evaluate")
+            for stage in ("train", "score", "evaluate", "distinctiveness")
             for system in ("orig", "theirs")
         ),
     }

@@ -1,4 +1,4 @@
-"""What dvc.yaml makes stale when a runner or an image changes: asked of the real DVC.
+"""What dvc.yaml makes stale when a runner, an image or an evaluator changes: asked of the real DVC.
 
 The stages themselves are stand-ins that write the names of their inputs; what they depend on is
 the project's dvc.yaml.
@@ -164,6 +164,11 @@ def test_a_strangers_image_makes_its_own_stages_stale(images: Images) -> None:
             for system in ("orig", "b2", "theirs")
         ),
     }
+
+
+def test_an_evaluator_that_changes_is_asked_again_of_every_system(images: Images) -> None:
+    images.replace("normalization: english}", "normalization: vpc2024}")
+    assert images.stale() == {"utility@demo-orig-wer", "utility@demo-b2-wer"}
 
 
 def test_images_that_are_not_built_are_told_before_any_work(images: Images) -> None:
