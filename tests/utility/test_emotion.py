@@ -200,6 +200,7 @@ class Loudness:
 def test_what_is_measured_is_what_the_recognizer_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     labels = {"emotion": "sad", "fold": "3"}
     original = stored(Path("original"), {"a": Said(np.array([0, 7], np.int16), labels=labels)})
     anonymized = stored(Path("anonymized"), {"a": Said(np.array([0, 5], np.int16))})
@@ -216,7 +217,7 @@ def test_a_part_of_real_speech(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     root = test_data / "speech/emodb"
-    folds = {"1": ("03", "08"), "2": ("10", "09")}
+    folds: dict[str, tuple[str, ...]] = {"1": ("03", "08"), "2": ("10", "09")}
     with (root / "utterances.tsv").open(encoding="utf-8", newline="") as stream:
         rows = [
             row

@@ -302,7 +302,7 @@ def test_an_error_with_a_place_keeps_it(book: Path) -> None:
     (shard,) = one.anonymized.glob("*.tar")
     row = Corpus(one.anonymized).manifest.set_index("utterance").loc["b"]
     data = bytearray(shard.read_bytes())
-    data[row["offset"] + row["nbytes"] - 1] ^= 1
+    data[int(row["offset"] + row["nbytes"]) - 1] ^= 1
     shard.write_bytes(data)
     match = rf"^utterance b \(anonymized/set/{shard.name} at byte \d+\): stored audio differs"
     with pytest.raises(IntegrityError, match=match):
