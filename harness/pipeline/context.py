@@ -36,7 +36,11 @@ class Context:
         """Raises ConfigError unless the benchmark names this system, attacker, seed and so on."""
         if name not in known:
             fix = did_you_mean(str(name), map(str, known))
-            entries = {"system": self.parameters.anonymizers, "attacker": self.parameters.attackers}
+            entries = {
+                "system": self.parameters.anonymizers,
+                "attacker": self.parameters.attackers,
+                "evaluator": self.parameters.evaluators,
+            }
             if name in entries.get(kind, ()):
                 fix = f"it has an entry: add it to `{kind}s` of that benchmark"
             raise ConfigError(

@@ -4,8 +4,8 @@ Changes are on a scale of ours, for the one behind the normalized changes of the
 VoicePrivacy 2024 is not published: 0 is as original speech, 1 is as if nothing were left: for
 privacy an attacker who guesses, for words none right, for emotions a guess, for intonation none.
 Beyond 1 is worse than nothing, below 0 better than original speech. A system's `balance` is the
-change of its EER less the mean of those of its utility: 1 would be ideal, 0 is as good a bargain
-as to do nothing.
+change of its EER less the mean of those of words, emotions and intonation: 1 would be ideal, 0 is
+as good a bargain as to do nothing.
 
 A system is on the Pareto front of a split if no other is as private and as useful in everything
 that was measured of both, and better in one.
@@ -24,29 +24,31 @@ from harness.protocols.values import Value
 
 UTILITY_FILE, TRADEOFF_FILE = "utility.csv", "tradeoff.csv"
 EER, BALANCE = "EER", "balance"
+VOICED = "pitch-correlation-voiced"
 DECIMALS = 3
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A measure. all, nothing: its values where all is left, and where nothing is; for privacy,
-    where an attacker never errs, and where one guesses."""
+    """A measure. kind: what it is of. all, nothing: its values where all is left, and where nothing
+    is; for privacy, where an attacker never errs, and where one guesses."""
 
     measure: str
+    kind: str
     title: str
     unit: str
     all: float
     nothing: float
 
 
-PRIVACY = Scale(EER, "equal error rate of the strongest attacker", "%", 0, 50)
+PRIVACY = Scale(EER, "privacy", "equal error rate of the strongest attacker", "%", 0, 50)
 SCALES = (
     PRIVACY,
-    Scale("WER", "word error rate", "%", 0, 100),
+    Scale("WER", "words", "word error rate", "%", 0, 100),
     # Of the four emotions of the challenge.
-    Scale("UAR", "unweighted average recall of emotions", "%", 100, 25),
-    Scale("pitch-correlation", "pitch correlation, official of 2022", "", 1, 0),
-    Scale("pitch-correlation-voiced", "pitch correlation, voiced frames only", "", 1, 0),
+    Scale("UAR", "emotions", "unweighted average recall of emotions", "%", 100, 25),
+    Scale("pitch-correlation", "intonation", "pitch correlation, official of 2022", "", 1, 0),
+    Scale(VOICED, "intonation", "pitch correlation, voiced frames only", "", 1, 0),
 )
 
 
@@ -120,7 +122,7 @@ def tradeoffs(averages: pd.DataFrame, values: Sequence[Value], original: str) ->
         }
         fronts = _front({name: gain for name, gain in gains.items() if name != original})
         for name in systems:
-            balance = gains[name][0] + fmean(gains[name][1:]) if name in gains else None
+            balance = _balance(rows[name], gains[name]) if name in gains else None
             found.append(Tradeoff(name, split, rows[name], balance, fronts.get(name)))
     return found
 
@@ -218,6 +220,17 @@ def _gains(kept: Sequence[Kept]) -> tuple[float, ...] | None:
     if len(known) < max(len(changes), 2) or kept[0].measure != EER:
         return None
     return (known[0], *(-one for one in known[1:]))
+
+
+def _balance(kept: Sequence[Kept], gains: tuple[float, ...]) -> float:
+    """Privacy's gain less the mean loss of utility: of words, emotions and intonation alike,
+    however many values there are of each."""
+    kinds = {scale.measure: scale.kind for scale in SCALES}
+    of_kind: dict[str, list[float]] = {}
+    for one, gain in zip(kept, gains, strict=True):
+        of_kind.setdefault(kinds[one.measure], []).append(gain)
+    privacy = of_kind.pop(PRIVACY.kind)
+    return privacy[0] + fmean(map(fmean, of_kind.values()))
 
 
 def _front(gains: Mapping[str, tuple[float, ...]]) -> dict[str, bool]:

@@ -116,7 +116,7 @@ def test_changes_and_balance_by_hand() -> None:
         # Worse than nothing.
         ("pitch-correlation-voiced", "pitch", "libri", -0.2, -1.2, 0.8, 1.0, 1.2),
     ]
-    assert b2.balance == pytest.approx(0.5 - (0.2 + 0.5 + 0.25 + 1.2) / 4, abs=1e-15)
+    assert b2.balance == pytest.approx(0.5 - (0.2 + 0.5 + (0.25 + 1.2) / 2) / 3, abs=1e-15)
     assert b2.front is True
     assert [one.change for one in original.kept] == [0.0] * 5
     # Not -0: it is shown.

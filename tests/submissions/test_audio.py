@@ -143,6 +143,24 @@ def test_faults_are_named(data: bytes, code: str, said: str) -> None:
     assert check.file == f"data/{NAME}_A1/wav/df0-1-0000.wav"
 
 
+def test_a_file_of_empty_chunks_alone_is_not_read_to_its_end() -> None:
+    taken = []
+
+    class Counted(Portions):
+        def read(self, size: int | None = -1) -> bytes:
+            taken.append(size)
+            return super().read(size)
+
+    data = b"RIFF\0\0\0\0WAVE" + struct.pack("<4sI", b"junk", 0) * 50_000
+    one = Member(member(data).path, len(data), lambda: Counted(data))
+    recording = recording_of(one, edition())
+    assert recording is not None
+    (check,) = examine_audio([recording], edition(), Reference({}))
+    assert (check.code, check.message) == ("audio-unreadable", "holds no samples")
+    # A header each, and the nothing behind it.
+    assert len(taken) <= 2 * 1000 + 1
+
+
 def test_a_fault_of_many_files_is_one_check() -> None:
     recording = recording_of(member(b""), edition())
     assert recording is not None

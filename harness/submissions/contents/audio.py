@@ -34,6 +34,8 @@ SUBFORMAT = 24
 # By coding and bits: how samples are read. Those of 24 bits are put into the upper three bytes.
 TYPES = {(PCM, 16): "<i2", (PCM, 24): "<i4", (PCM, 32): "<i4", (FLOAT, 32): "<f4"}
 LARGEST_CHUNK = 1 << 16
+# A file can be made of nothing but empty ones.
+MOST_CHUNKS = 1000
 BLOCK = 3 << 18  # a multiple of the bytes of every sample
 FULL_SCALE = 1 << 15
 
@@ -132,7 +134,9 @@ def _examine(stream: BinaryIO, path: str, found: _Found) -> None:
         found.add("audio-unreadable", path, "not a WAV file")
         return
     coding: tuple[int, int] | None = None
-    while len(start := stream.read(CHUNK.size)) == CHUNK.size:
+    for _ in range(MOST_CHUNKS):
+        if len(start := stream.read(CHUNK.size)) < CHUNK.size:
+            break
         name, length = CHUNK.unpack(start)
         if name == b"data":
             _samples(stream, length, coding, path, found)
