@@ -28,13 +28,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.anonymizers.base import Device
-from harness.anonymizers.pretrained import load_model, package, repeatable, require_folder
+from harness.anonymizers.pretrained import (
+    load_model,
+    package,
+    repeatable,
+    require_folder,
+    unusable_errors,
+)
 from harness.anonymizers.samples import finish
 from harness.corpora.audio import FULL_SCALE
 from harness.corpora.store import Samples
@@ -180,15 +185,7 @@ def _released(path: Path, device: Device) -> tuple[Any, Any]:
         # A released one has no mean and scale: it does not normalise.
         unused = {"mean": vocoder.mean, "scale": vocoder.scale}
         vocoder.load_state_dict(unused | named)
-    except (
-        AttributeError,
-        EOFError,
-        LookupError,
-        OSError,
-        RuntimeError,
-        TypeError,
-        UnpicklingError,
-    ) as error:
+    except unusable_errors() as error:
         what = f"is no vocoder of kNN-VC ({str(error)[:300]})"
         raise ConfigError(what, where=path, fix=WEIGHTS) from error
     return before.to(device).eval(), vocoder.to(device).eval()

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
+from pickle import UnpicklingError
 from types import ModuleType
 from typing import Any, Protocol, runtime_checkable
 
@@ -91,6 +92,29 @@ def _hash_of(folder: str, files: tuple[str, ...]) -> str:
     return sha256_bytes("".join(lines).encode())
 
 
+def unusable_errors() -> tuple[type[Exception], ...]:
+    """What torch and transformers raise for files that are damaged, or another model's.
+
+    transformers must be installed.
+    """
+    from huggingface_hub.errors import StrictDataclassError
+
+    return (
+        ArithmeticError,
+        AttributeError,
+        EOFError,
+        # A configuration can ask for a package, such as one for attention.
+        ImportError,
+        LookupError,
+        OSError,
+        RuntimeError,
+        StrictDataclassError,
+        TypeError,
+        UnpicklingError,
+        ValueError,
+    )
+
+
 def load(kind: str, folder: str, files: Sequence[str], where: str, **options: Any) -> Any:
     """An object of a class of transformers, from these files of a folder.
 
@@ -110,11 +134,10 @@ def load(kind: str, folder: str, files: Sequence[str], where: str, **options: An
             return getattr(transformers, kind).from_pretrained(
                 alone, local_files_only=True, **options
             )
-    # What these loaders raise for files that are damaged, or another model's.
-    except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
-        raise _unusable(kind, folder, where, str(error)) from error
     except SafetensorError as error:
         raise _unusable(kind, folder, where, f"{WEIGHTS}: {error}") from error
+    except unusable_errors() as error:
+        raise _unusable(kind, folder, where, str(error)) from error
 
 
 def load_model(

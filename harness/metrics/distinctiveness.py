@@ -172,8 +172,8 @@ def gain_interval(
     speakers as much as the rest does, so that intervals from a fixed matrix of drawn speakers are
     too narrow. These, at 95 %, hold the truth in 95 to 98 of 100 simulated cases with 10 to 40
     speakers (`benchmarks/distinctiveness.py`). None with fewer than FEWEST_TARGET_SPEAKERS, or
-    where those who are left are all alike. As many times the time of `gain` as there are speakers.
-    Raises ScoreError as the others do.
+    where those who are left are all alike, as originals or anonymized. As many times the time of
+    `gain` as there are speakers. Raises ScoreError as the others do.
     Source: Efron and Tibshirani, "An introduction to the bootstrap", 1993, chapter 11; the normal
     interval with Student's t.
     """
@@ -190,6 +190,9 @@ def gain_interval(
             similarity(np.asarray(scores)[np.ix_(left, left)], owners[left].tolist())
             for scores in (anonymized, original)
         ]
+        if not diagonal_dominance(matrices[1]):
+            reason = "without one of them, the original speakers are all alike"
+            return Interval(estimate, level, None, None, reason)
         without.append(gain(*matrices))
     if not np.isfinite([estimate, *without]).all():
         return Interval(estimate, level, None, None, "anonymized speakers are all alike")

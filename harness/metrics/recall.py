@@ -94,22 +94,6 @@ def validate(labels: Sequence[str], classes: Sequence[str], **others: Sequence[s
             )
 
 
-def recalls(labels: Sequence[str], predictions: Sequence[str], classes: Sequence[str]) -> Floats:
-    """Recall of each class, NaN for one without an example. Raises DataError as `validate`."""
-    validate(labels, classes, predictions=predictions)
-    one_group = np.zeros(len(labels), dtype=np.intp)
-    examples, hits = _counts(one_group, labels, predictions, classes)
-    of_each: Floats = _shares(hits, examples)[0]
-    return of_each
-
-
-def unweighted_average_recall(
-    labels: Sequence[str], predictions: Sequence[str], classes: Sequence[str]
-) -> float:
-    """UAR over the classes that have an example. Raises DataError as `validate`."""
-    return float(_mean(recalls(labels, predictions, classes)))
-
-
 def recall_over_folds(
     labels: Sequence[str],
     predictions: Sequence[str],

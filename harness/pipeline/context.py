@@ -21,6 +21,9 @@ from harness.runtime.parameters import Benchmark, Parameters, load
 from harness.tracking.store import check_store
 from harness.utility.base import load as load_evaluator
 
+# Only sets of the attackers' lists are imported.
+IMPORTED_TYPE = "imported"
+
 
 @dataclass(frozen=True)
 class Context:
@@ -71,6 +74,7 @@ def open_context(benchmark: str, listeners: tuple[Listener, ...] = ()) -> Contex
         )
     for name, entry in parameters.anonymizers.items():
         load_anonymizer(name, entry)
+    _refuse_imported(parameters, known[benchmark])
     for name, entry in parameters.attackers.items():
         load_attacker(name, entry)
     for name, entry in parameters.evaluators.items():
@@ -82,3 +86,14 @@ def open_context(benchmark: str, listeners: tuple[Listener, ...] = ()) -> Contex
         layout=Layout(benchmark),
         listeners=listeners,
     )
+
+
+def _refuse_imported(parameters: Parameters, benchmark: Benchmark) -> None:
+    """Raises ConfigError for emotional speech that nobody can make."""
+    for name in benchmark.systems if benchmark.emotion_sets else ():
+        if parameters.anonymizers[name]["type"] == IMPORTED_TYPE:
+            raise ConfigError(
+                f"its speech is imported, and has no set {benchmark.emotion_sets[0]}",
+                where=f"params.yaml: anonymizers.{name}",
+                fix=f"set `emotion_sets: []` in benchmark {benchmark.name}",
+            )

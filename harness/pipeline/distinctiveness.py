@@ -17,6 +17,7 @@ from harness.reports.drawing_similarity import similarity_figure
 from harness.runtime.events import Events
 from harness.runtime.files import folder_fingerprint, write_bytes, write_text
 from harness.runtime.parameters import ORIGINAL
+from harness.utility.base import as_value
 from harness.utility.distinctiveness import KINDS, Voices, voices
 from harness.utility.stage import pairs
 
@@ -63,10 +64,21 @@ def run(context: Context, system: str, attacker: str, seed: int) -> str:
         found = list(compare(events))
         write_text(folder / MATRICES, _table(found))
         for place, one in found:
+            for warning in one.warnings:
+                events.emit("warning", message=f"voices {system}: {place.name}: {warning}")
             write_bytes(folder / f"{place.name}.svg", _picture(system, place, one))
             events.emit("artifact", path=f"{place.name}.svg")
         return [
-            value for place, one in found for value in _values(system, attacker, seed, place, one)
+            as_value(
+                value,
+                system=system,
+                evaluator=attacker,
+                dataset=place.dataset,
+                split=place.split,
+                seed=str(seed),
+            )
+            for place, one in found
+            for value in one.values
         ]
 
     facts = {
@@ -91,23 +103,6 @@ def run(context: Context, system: str, attacker: str, seed: int) -> str:
         work,
         layout.voices(system, attacker, seed),
     )
-
-
-def _values(system: str, attacker: str, seed: int, place: Place, found: Voices) -> Iterator[Value]:
-    for one in found.values:
-        yield Value(
-            system,
-            attacker,
-            str(seed),
-            one.measure,
-            place.dataset,
-            place.split,
-            one.gender,
-            one.n,
-            one.value,
-            one.low,
-            one.high,
-        )
 
 
 def _table(found: list[tuple[Place, Voices]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,10 @@ from harness.pipeline.context import Context
 from harness.pipeline.tracked import problems, tracked
 from harness.protocols.values import FILE_NAME, Value, to_csv
 from harness.runtime.events import Events
-from harness.runtime.files import finished_folder, work_folder, write_text
+from harness.runtime.files import code_fingerprint, finished_folder, work_folder, write_text
 from harness.runtime.pool import Pool
 from harness.utility.base import load
-from harness.utility.stage import Part, evaluate
+from harness.utility.stage import Part, evaluate, kept_folder
 
 UTTERANCES = "utterances.tsv"
 
@@ -47,7 +48,9 @@ def evaluate_system(
         },
     }
     folders = [folder for part in parts for folder in (part.original, part.anonymized)]
-    return leave(context, key, facts, folders, [repr(evaluator)], work, target)
+    line = leave(context, key, facts, folders, [repr(evaluator)], work, target)
+    shutil.rmtree(kept_folder(evaluator, parts, system, name))
+    return line
 
 
 def leave(
@@ -68,7 +71,7 @@ def leave(
         {"name": folder.as_posix(), "digest": Corpus(folder).digest(), "context": "evaluation"}
         for folder in dict.fromkeys(folders)
     ]
-    determined = [key, datasets, *identity]
+    determined = [key, datasets, *identity, code_fingerprint()]
     with tracked(context, key, determined) as (events, sink):
         events.emit(
             "run",

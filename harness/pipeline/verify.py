@@ -76,7 +76,7 @@ def write_report(verification: Verification, submission: SubmissionResult, folde
                 "digest": one.sha256,
                 "context": "trials",
             }
-            for name, one in verification.reference.lists.items()
+            for name, one in verification.reference_of(submission).lists.items()
         ],
     )
     for one in submission.lists:

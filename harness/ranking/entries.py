@@ -5,7 +5,7 @@ scores. *not checkable*: a list of the edition lacks an EER or a claim, a claim 
 compared, or a fault touches the whole submission. *late*: received after the deadline.
 *unofficial*: an attack on the team's own anonymizer, or data or a model that was not declared or
 listed. Whatever else was found is shown and changes nothing; beside the entry stands what makes its
-scores suspicious.
+scores suspicious, and what is wrong with its speech.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ SUSPICIOUS = (
     "label-precision",
     "label-order",
 )
+# What is wrong with the speech changes no EER, and people have to see it.
+OF_AUDIO = ("audio-unreadable", "audio-rate", "audio-silent", "audio-names")
 UNOFFICIAL_AS_A_WHOLE = ("resource-undeclared", "resource-unlisted")
 # About half of these are kept: beyond its finite part a curve has no points.
 DET_STEPS = 60
@@ -71,7 +73,11 @@ def contestants_of(
         lists = {
             one.list: _scored(one, one.scores.first, one.eer, held, pairs[one.list])
             for one in result.lists
-            if one.system == system and one.scores is not None and one.eer is not None
+            if one.system == system
+            and one.scores is not None
+            and one.eer is not None
+            # Draws go over the trials of all entries: a list that one states itself is in none.
+            and one.list in reference.lists
             for held in [reference.lists[one.list]]
         }
         contestants.append(Contestant(team, result.name, system, status, reasons, lists))
@@ -120,7 +126,7 @@ def status_of(
     unofficial = [
         one.message for one in result.checks if _unofficial(one, result, system, protocol)
     ]
-    odd = tuple(_suspicions(result, system))
+    odd = (*_suspicions(result, system), *_of_audio(result))
     if late or unofficial:
         return ("late" if late else "unofficial"), (*_few([*late, *unofficial]), *odd)
     return "official", odd
@@ -166,6 +172,14 @@ def _suspicions(result: SubmissionResult, system: str) -> Iterable[str]:
         if found:
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
             yield f"{code}: {found[0].message}{more}"
+
+
+def _of_audio(result: SubmissionResult) -> Iterable[str]:
+    """What is wrong with the speech, whichever system it is of."""
+    for check in result.checks:
+        if check.code in OF_AUDIO:
+            more = f" (and {check.count - 1:,} more)" if check.count > 1 else ""
+            yield f"{check.code}: {check.message}{more}"
 
 
 def _unofficial(check: Check, result: SubmissionResult, system: str, protocol: Protocol) -> bool:

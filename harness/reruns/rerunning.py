@@ -76,12 +76,13 @@ def rerun(
                 f"no scores of the system {name!r}", where=path, fix=did_you_mean(name, submitted)
             )
     parameters = fingerprint(dict(plan.image.parameters))
+    reference = verification.reference_of(verification.submissions[0])
     done = Rerun(verification, plan.image.digest, parameters, plan.level, plan.seed)
     # Scores on original speech are a check of the team's own set-up.
     for system in dict.fromkeys(plan.systems) or [one for one in submitted if one != ORIGINAL]:
         result = SystemRerun(system)
         done.systems.append(result)
-        _rerun_system(result, submitted[system], verification.reference, plan, tell)
+        _rerun_system(result, submitted[system], reference, plan, tell)
     return done
 
 

@@ -30,7 +30,15 @@ DECIMALS = 4
 def to_document(verification: Verification) -> dict[str, Any]:
     """The document: all submissions in one, each entry naming its own."""
     results = verification.submissions
-    lists = verification.reference.lists
+    lists = {
+        (name, one.sha256): one
+        for reference in (
+            verification.reference,
+            *map(verification.reference_of, results),
+        )
+        for name, one in reference.lists.items()
+    }
+    order = [listed.trials for listed in verification.protocol.lists]
     return {
         "format": FORMAT,
         "harness": __version__,
@@ -41,13 +49,13 @@ def to_document(verification: Verification) -> dict[str, Any]:
         ],
         "trials": [
             {
-                "list": name,
-                "sha256": lists[name].sha256,
-                "n_target": lists[name].n_target,
-                "n_nontarget": lists[name].n_nontarget,
-                "origin": lists[name].origin,
+                "list": one.name,
+                "sha256": one.sha256,
+                "n_target": one.n_target,
+                "n_nontarget": one.n_nontarget,
+                "origin": one.origin,
             }
-            for name in lists
+            for one in sorted(lists.values(), key=lambda one: order.index(one.name))
         ],
         "lists": [_list(one, result) for result in results for one in result.lists],
         "averages": [

@@ -6,7 +6,7 @@ Rates are in percent, as challenges print them; lists are named by their trial s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from harness.metrics.eer import EqualErrorRate
 from harness.protocols.protocol import Protocol
 from harness.submissions.codes import PRECEDENCE, SEVERITY, Severity
-from harness.submissions.reference import Reference
+from harness.submissions.reference import Reference, ReferenceList
 
 Verdict = Literal["verified", "refuted", "not checkable"]
 # Which estimator a file's number is defined by; `official` is the edition's.
@@ -170,7 +170,8 @@ class SubmissionResult:
 
     verdict: of its EERs; claims of other measures (`measures`) are never checkable here.
     team, own_anonymizers: as it says of itself. score_files: the system of each file that claims to
-    hold scores, by path, whether it could be read or not.
+    hold scores, by path, whether it could be read or not. stated: lists of unknown hash, by name,
+    as its own scores state them.
     """
 
     name: str
@@ -178,6 +179,7 @@ class SubmissionResult:
     team: str | None = None
     own_anonymizers: tuple[str, ...] = ()
     score_files: dict[str, str] = field(default_factory=dict)
+    stated: Mapping[str, ReferenceList] = field(default_factory=dict)
     verdict: Verdict = "not checkable"
     lists: list[ListResult] = field(default_factory=list)
     claims: list[ClaimResult] = field(default_factory=list)
@@ -202,9 +204,18 @@ class SubmissionResult:
 
 @dataclass
 class Verification:
-    """Submissions verified together. verdict: the worst, refuted before not checkable."""
+    """Submissions verified together. verdict: the worst, refuted before not checkable.
+
+    reference: the lists that all of them are held against.
+    """
 
     protocol: Protocol
     reference: Reference
     submissions: list[SubmissionResult]
     verdict: Verdict = "not checkable"
+
+    def reference_of(self, result: SubmissionResult) -> Reference:
+        """What one of them is held against: the lists of all, and those that it states itself."""
+        lists = {**self.reference.lists, **result.stated}
+        names = [one.trials for one in self.protocol.lists if one.trials in lists]
+        return Reference({name: lists[name] for name in names})

@@ -45,7 +45,7 @@ def reference_of(
 ) -> Reference:
     """The lists from the folder, or as many as the names in the score files give.
 
-    A list whose hash nobody knows is that of the first score file that states one.
+    They are the edition's, whichever submission's scores give them.
     """
     if trials is not None:
         return from_folder(protocol, trials)
@@ -60,12 +60,24 @@ def reference_of(
             ]
             if missing and (every or score_file.listed in missing):
                 lists |= _generated(score_file, missing, limits)
+    order = [listed.trials for listed in protocol.lists if listed.trials in lists]
+    return Reference({name: lists[name] for name in order})
+
+
+def stated_lists(
+    files: Sequence[ScoreFile], reference: Reference, limits: Limits
+) -> dict[str, ReferenceList]:
+    """The lists whose hash nobody knows, as the score files of one submission state them.
+
+    Each is that of the first file that states one, and holds for no other submission.
+    """
+    lists: dict[str, ReferenceList] = {}
     for score_file in files:
         listed = score_file.listed
         if listed.sha256 is None and listed.trials not in lists:
-            lists |= _stated(score_file, lists.values(), limits)
-    order = [listed.trials for listed in protocol.lists if listed.trials in lists]
-    return Reference({name: lists[name] for name in order})
+            others = [*reference.lists.values(), *lists.values()]
+            lists |= _stated(score_file, others, limits)
+    return lists
 
 
 def _generated(

@@ -36,13 +36,14 @@ from harness.submissions.model import (
     SubmissionResult,
     Verification,
 )
-from harness.submissions.reference import Reference
+from harness.submissions.reference import ReferenceList
 from harness.submissions.scores.suspicion import shared
 from harness.submissions.scoring import (
     missing_lists,
     reference_of,
     refusal,
     score,
+    stated_lists,
     unproven_lists,
 )
 from harness.submissions.verdict import whole, worst
@@ -112,8 +113,17 @@ def verify(
             opened.append(Opened(submission, found, result))
         files = [score_file for one in opened for score_file in one.found.score_files]
         reference = reference_of(files, protocol, options.trials, options.limits)
+        done = Verification(protocol, reference, results)
+        kept: dict[tuple[str, str], ReferenceList] = {}
         for one in opened:
-            _verify_one(one, protocol, reference, options)
+            if options.trials is None:
+                own = stated_lists(one.found.score_files, reference, options.limits)
+                # The same list of many submissions is held once.
+                one.result.stated = {
+                    name: kept.setdefault((name, listed.sha256), listed)
+                    for name, listed in own.items()
+                }
+            _verify_one(one, done, options)
     for check in shared((result.name, one) for result in results for one in result.lists):
         for result in results:
             if result.name == check.submission:
@@ -121,7 +131,8 @@ def verify(
     for result in results:
         result.verdict = whole(result.claims, result.checks)
         _name(result)
-    return Verification(protocol, reference, results, worst(result.verdict for result in results))
+    done.verdict = worst(result.verdict for result in results)
+    return done
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
@@ -130,8 +141,10 @@ def names_of(paths: Sequence[Path]) -> list[str]:
     return [n if names.count(n) == 1 else str(p) for n, p in zip(names, paths, strict=True)]
 
 
-def _verify_one(one: Opened, protocol: Protocol, reference: Reference, options: Options) -> None:
-    result, found = one.result, one.found
+def _verify_one(one: Opened, done: Verification, options: Options) -> None:
+    result, found, protocol = one.result, one.found, done.protocol
+    # Without lists of its own it shares what was looked up for the others.
+    reference = done.reference_of(result) if result.stated else done.reference
     result.checks += found.checks
     scored = score(found.score_files, protocol, reference, options.limits)
     result.lists += scored.lists

@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from harness.corpora.opaque import Recording
 from harness.metrics.resampling import Sampling
+from harness.protocols.values import Value
 from harness.runtime import plugins
 
 # What a measurement is: it is kept as JSON, so that a run that was killed goes on.
@@ -67,6 +68,25 @@ class Measured:
     high: float | None = None
 
 
+def as_value(
+    found: Measured, *, system: str, evaluator: str, dataset: str, split: str, seed: str = ""
+) -> Value:
+    """The row of a measured value. See `Value`."""
+    return Value(
+        system=system,
+        evaluator=evaluator,
+        seed=seed,
+        measure=found.measure,
+        dataset=dataset,
+        split=split,
+        gender=found.gender,
+        n=found.n,
+        value=found.value,
+        low=found.low,
+        high=found.high,
+    )
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """Of a group. rows: what the table of utterances says of each, in their order: text, or finite
@@ -90,6 +110,15 @@ class Evaluator(Protocol):
 
         Raises DataError for utterances that cannot have a value, and says why.
         """
+        ...
+
+
+@runtime_checkable
+class Choosy(Protocol):
+    """An evaluator that cannot measure every utterance."""
+
+    def check(self, pairs: Sequence[Pair]) -> None:
+        """Raises DataError for those of a set that can have no value, before any is measured."""
         ...
 
 

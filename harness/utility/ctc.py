@@ -33,6 +33,7 @@ from harness.anonymizers.pretrained import (
     package,
     repeatable,
     require_files,
+    unusable_errors,
 )
 from harness.corpora.audio import FULL_SCALE
 from harness.corpora.store import SAMPLE_RATE, Samples
@@ -170,7 +171,7 @@ def _head(folder: str, width: int) -> Any:
             hidden = vanilla([None, None, width], dnn_blocks=2, dnn_neurons=neurons)
             head = torch.nn.ModuleList([hidden, linear(outputs, input_size=neurons)])
         head.load_state_dict(saved)
-    except (KeyError, RuntimeError, TypeError) as error:
+    except unusable_errors() as error:
         what = f"{HEAD} in {folder} does not hold three layers for {width} dimensions"
         raise ConfigError(f"{what}: {str(error)[:300]}", where=SPEECHBRAIN, fix=FIX) from error
     return head

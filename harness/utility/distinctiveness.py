@@ -22,6 +22,7 @@ from harness.metrics.distinctiveness import (
     cosines,
     cross_similarity,
     deidentification,
+    diagonal_dominance,
     gain_interval,
     similarity,
 )
@@ -43,11 +44,15 @@ Scores = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Voices:
-    """Of some utterances the similarity of their speakers, by kind, and values of it."""
+    """Of some utterances the similarity of their speakers, by kind, and values of it.
+
+    warnings: why there are not both values.
+    """
 
     gender: str
     matrices: Mapping[str, SimilarityMatrix]
     values: tuple[Measured, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def voices(
@@ -62,8 +67,10 @@ def voices(
 ) -> Voices:
     """Compare all utterances of one gender.
 
-    model: trained on original speech. Raises ScoreError for fewer than two speakers, a speaker with
-    one utterance, and an attacker that cannot tell original speakers apart.
+    model: trained on original speech. There is no G_VD where anonymized speakers are all alike, as
+    in silence: it is minus infinity. Where the attacker cannot tell even original speakers apart,
+    there is no value at all. Raises ScoreError for fewer than two speakers, and for a speaker with
+    one utterance.
     """
     speakers = [pair.speaker for pair in pairs]
     scores = dict(_scores(attacker, model, pairs, seed=seed, machine=machine, events=events))
@@ -72,13 +79,17 @@ def voices(
         "oa": cross_similarity(scores["oa"], speakers),
         "aa": similarity(scores["aa"], speakers),
     }
-    gain = gain_interval(scores["aa"], scores["oo"], speakers)
+    if not diagonal_dominance(matrices["oo"]):
+        warning = "the attacker tells no original speakers apart: no G_VD and no DeID"
+        return Voices(gender, matrices, (), (warning,))
     lost = deidentification(matrices["oa"], matrices["oo"])
-    values = (
-        Measured(GAIN, gender, len(pairs), gain.estimate, gain.low, gain.high),
-        Measured(DEIDENTIFICATION, gender, len(pairs), 100 * lost),
-    )
-    return Voices(gender, matrices, values)
+    deidentified = Measured(DEIDENTIFICATION, gender, len(pairs), 100 * lost)
+    if not diagonal_dominance(matrices["aa"]):
+        warning = "anonymized speakers are all alike: G_VD is minus infinity, and left out"
+        return Voices(gender, matrices, (deidentified,), (warning,))
+    gain = gain_interval(scores["aa"], scores["oo"], speakers)
+    gained = Measured(GAIN, gender, len(pairs), gain.estimate, gain.low, gain.high)
+    return Voices(gender, matrices, (gained, deidentified))
 
 
 def _scores(

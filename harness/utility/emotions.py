@@ -19,7 +19,6 @@ from typing import ClassVar, Literal, Protocol, get_args
 import numpy as np
 import numpy.typing as npt
 
-from harness.anonymizers.base import Device
 from harness.anonymizers.pretrained import package
 from harness.corpora.store import Samples
 from harness.errors import ConfigError, DataError
@@ -102,12 +101,9 @@ class EmotionRecognizer(Protocol):
 
 
 def recognizer(
-    name: RecognizerName,
-    weights: str | None = None,
-    sha256: str | None = None,
-    device: Device = "cpu",
+    name: RecognizerName, weights: str | None = None, sha256: str | None = None
 ) -> EmotionRecognizer:
-    """A recognizer by its name. weights, sha256, device: of `wav2vec2-2024`.
+    """A recognizer by its name. weights, sha256: of `wav2vec2-2024`.
 
     Raises ConfigError for an unknown name, and for weights that are not named or not used.
     """
@@ -118,7 +114,7 @@ def recognizer(
             fix=f"choose one of: {', '.join(get_args(RecognizerName))}",
         )
     if name == "wav2vec2-2024":
-        return Wav2Vec2(weights, sha256, device)
+        return Wav2Vec2(weights, sha256)
     if weights is not None or sha256 is not None:
         raise ConfigError(
             "it has no use for weights", where=ACOUSTIC, fix="leave them out, or give wav2vec2-2024"

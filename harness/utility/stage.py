@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -21,7 +20,15 @@ from harness.protocols.values import Value
 from harness.runtime.events import Events
 from harness.runtime.files import code_fingerprint, work_folder, write_text
 from harness.runtime.pool import Pool
-from harness.utility.base import Evaluation, Evaluator, Group, Measurement, Pair
+from harness.utility.base import (
+    Choosy,
+    Evaluation,
+    Evaluator,
+    Group,
+    Measurement,
+    Pair,
+    as_value,
+)
 
 # What is measured anew after a kill, at most.
 KEPT_AT_ONCE = 128
@@ -104,6 +111,15 @@ def measure(
         number += 1
 
 
+def kept_folder(evaluator: Evaluator, parts: Sequence[Part], system: str, name: str) -> Path:
+    """Where measurements are kept until their values are stored, by all that determines them."""
+    digests = [
+        Corpus(folder).digest() for part in parts for folder in (part.original, part.anonymized)
+    ]
+    identity = [repr(evaluator), digests, code_fingerprint()]
+    return work_folder(f"utility-{system}-{name}", identity)
+
+
 def evaluate(
     evaluator: Evaluator,
     parts: Sequence[Part],
@@ -116,13 +132,16 @@ def evaluate(
     """Measure a system with the evaluator that params.yaml calls `name`.
 
     Returns the table of utterances and the values, by data set and split in the order of the
-    parts. Raises DataError, AudioError or ConfigError, of which none is of half a table.
+    parts. Raises DataError, AudioError or ConfigError, of which none is of half a table. What was
+    measured stays in `kept_folder`: who has stored the values deletes it.
     """
     stored = [(Corpus(part.original), Corpus(part.anonymized)) for part in parts]
-    digests = [[one.digest(), other.digest()] for one, other in stored]
-    work = work_folder(f"utility-{system}-{name}", [repr(evaluator), digests, code_fingerprint()])
     # All, before hours of work that would end at the last set.
     sets = [pairs(one, other) for one, other in stored]
+    for chosen in sets:
+        if isinstance(evaluator, Choosy):
+            evaluator.check(chosen)
+    work = kept_folder(evaluator, parts, system, name)
     total = sum(map(len, sets))
     groups: dict[tuple[str, str], list[tuple[Pair, Measurement]]] = {}
     done = 0
@@ -142,22 +161,9 @@ def evaluate(
             events.emit("warning", message=f"{name} {system}: {dataset} {split}: {warning}")
         tables.append(_table(group, evaluation))
         values += [
-            Value(
-                system,
-                name,
-                "",
-                one.measure,
-                dataset,
-                split,
-                one.gender,
-                one.n,
-                one.value,
-                one.low,
-                one.high,
-            )
+            as_value(one, system=system, evaluator=name, dataset=dataset, split=split)
             for one in evaluation.values
         ]
-    shutil.rmtree(work)
     return pd.concat(tables, ignore_index=True), values
 
 

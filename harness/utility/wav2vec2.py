@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
 
-from harness.anonymizers.pretrained import load, package, repeatable
+from harness.anonymizers.pretrained import load, package, repeatable, unusable_errors
 from harness.corpora.audio import FULL_SCALE
 from harness.corpora.store import Samples
 from harness.errors import ConfigError
@@ -70,7 +69,7 @@ def encoder(folder: str, checkpoint: str, where: str, fix: str, device: str) -> 
         network.load_state_dict(
             {name.removeprefix(WRAPPER): tensor for name, tensor in saved.items()}
         )
-    except (RuntimeError, TypeError, ValueError) as error:
+    except unusable_errors() as error:
         what = f"{checkpoint} in {folder} is not the network of its config.json"
         raise ConfigError(f"{what}: {str(error)[:300]}", where=where, fix=fix) from error
     return Encoder(network.to(device).eval(), bool(extractor.do_normalize), least_samples(config))
@@ -85,16 +84,7 @@ def tensors(folder: str, checkpoint: str, where: str, fix: str) -> Mapping[str, 
     try:
         saved = torch.load(Path(folder, checkpoint), map_location="cpu", weights_only=True)
         return {str(name): tensor.float() for name, tensor in saved.items()}
-    except (
-        AttributeError,
-        EOFError,
-        LookupError,
-        OSError,
-        RuntimeError,
-        TypeError,
-        UnpicklingError,
-        ValueError,
-    ) as error:
+    except unusable_errors() as error:
         what = f"{checkpoint} in {folder} holds no tensors by name: {str(error)[:300]}"
         raise ConfigError(what, where=where, fix=fix) from error
 

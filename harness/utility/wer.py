@@ -7,7 +7,7 @@ hears words that it chose before: their rate flatters the system.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.errors import DataError
@@ -57,18 +57,18 @@ class WordErrorRate:
         """What is heard in the anonymized utterance."""
         return {HEARD: self._hearer().hear(pair.anonymized.read())}
 
-    def evaluate(self, group: Group, sampling: Sampling) -> Evaluation:
-        """Errors of each utterance, and the pooled rate of all and of each gender.
-
-        Raises DataError for an utterance without a transcript.
-        """
-        lacking = [pair.utterance for pair in group.pairs if not pair.text.strip()]
+    def check(self, pairs: Sequence[Pair]) -> None:
+        """Raises DataError for utterances without a transcript."""
+        lacking = [pair.utterance for pair in pairs if not pair.text.strip()]
         if lacking:
             raise DataError(
-                f"{len(lacking)} of {len(group)} utterances have no transcript: {lacking[0]}",
-                where=f"{group.dataset} {group.split}",
+                f"{len(lacking)} of {len(pairs)} utterances have no transcript",
+                where=f"utterance {lacking[0]}",
                 fix="give the corpus with its transcripts, or leave the evaluator wer out",
             )
+
+    def evaluate(self, group: Group, sampling: Sampling) -> Evaluation:
+        """Errors of each utterance, and the pooled rate of all and of each gender."""
         found = self._errors(group)
         counts = (found.words, found.substitutions, found.deletions, found.insertions)
         rows = [

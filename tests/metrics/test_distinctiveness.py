@@ -253,6 +253,15 @@ def test_no_interval_of_few_speakers_or_of_voices_all_alike() -> None:
     assert found == Interval(-math.inf, 0.95, None, None, "anonymized speakers are all alike")
 
 
+def test_no_interval_where_only_one_original_speaker_is_unlike_the_rest() -> None:
+    speakers = [f"s{number:02d}" for number in range(12) for _ in range(2)]
+    unlike = np.array(speakers) == "s05"
+    scores = (unlike[:, None] == unlike).astype(float)
+    found = gain_interval(scores, scores, speakers)
+    reason = "without one of them, the original speakers are all alike"
+    assert found == Interval(0.0, 0.95, None, None, reason)
+
+
 @pytest.mark.parametrize("function", [similarity, cross_similarity])
 @pytest.mark.parametrize(
     ("scores", "speakers", "message"),

@@ -15,9 +15,7 @@ from harness.metrics.bootstrap import Interval
 from harness.metrics.recall import (
     RecallOverFolds,
     recall_over_folds,
-    recalls,
     uar_interval,
-    unweighted_average_recall,
 )
 from harness.metrics.resampling import Sampling
 
@@ -28,15 +26,16 @@ emotion = st.sampled_from(EMOTIONS)
 def test_by_hand() -> None:
     labels = ["angry", "angry", "angry", "happy", "neutral", "neutral", "sad", "sad", "sad", "sad"]
     taken = ["angry", "happy", "angry", "angry", "neutral", "neutral", "sad", "sad", "sad", "happy"]
-    assert recalls(labels, taken, EMOTIONS).tolist() == pytest.approx([2 / 3, 0, 1, 3 / 4])
+    found = recall_over_folds(labels, taken, ["1"] * 10, EMOTIONS)
+    assert found.recalls == pytest.approx([2 / 3, 0, 1, 3 / 4])
     # Accuracy would be 7 / 10.
-    assert unweighted_average_recall(labels, taken, EMOTIONS) == pytest.approx(29 / 48, abs=1e-15)
+    assert found.uar == pytest.approx(29 / 48, abs=1e-15)
 
 
 def test_what_is_named_always_is_a_guess_by_chance() -> None:
     labels = ["angry"] * 127 + ["happy"] * 71 + ["neutral"] * 79 + ["sad"] * 62
     taken = ["angry"] * len(labels)
-    assert unweighted_average_recall(labels, taken, EMOTIONS) == 0.25
+    assert recall_over_folds(labels, taken, ["1"] * len(labels), EMOTIONS).uar == 0.25
 
 
 def test_folds_weigh_the_same_whatever_their_sizes() -> None:
@@ -53,7 +52,8 @@ def test_folds_weigh_the_same_whatever_their_sizes() -> None:
     assert found.recalls == (0.625, 0.5)
     assert found.absent == ()
     # Over all utterances at once it would be another number.
-    assert unweighted_average_recall(labels, taken, ("angry", "happy")) == pytest.approx(8 / 15)
+    at_once = recall_over_folds(labels, taken, ["1"] * 8, ("angry", "happy"))
+    assert at_once.uar == pytest.approx(8 / 15)
 
 
 def test_a_fold_without_an_emotion_is_told() -> None:
@@ -96,9 +96,10 @@ def test_equals_scikit_learn(spoken: list[tuple[str, str, str]]) -> None:
 @given(st.lists(st.tuples(emotion, emotion), min_size=1))
 def test_order_does_not_matter(spoken: list[tuple[str, str]]) -> None:
     labels, taken = zip(*spoken, strict=True)
-    there = recalls(labels, taken, EMOTIONS)
-    back = recalls(labels[::-1], taken[::-1], EMOTIONS[::-1])[::-1]
-    np.testing.assert_array_equal(there, back)
+    folds = ["1"] * len(labels)
+    there = recall_over_folds(labels, taken, folds, EMOTIONS).recalls
+    back = recall_over_folds(labels[::-1], taken[::-1], folds, EMOTIONS[::-1]).recalls
+    np.testing.assert_array_equal(there, back[::-1])
     assert np.nanmax(there) <= 1
     assert np.nanmin(there) >= 0
 

@@ -47,14 +47,16 @@ STAGES: dict[str, tuple[str, ...]] = {
 # Files of the package that a stage's modules read, beside the protocol.
 HTML = "harness/reports/html"
 NORMALIZATIONS = ("harness/protocols/normalizations/*",)
+RANKINGS = ("harness/protocols/rankings/*",)
 DATA = {
     "utility": NORMALIZATIONS,
     "emotion": NORMALIZATIONS,
     "report": (
         "harness/__init__.py",
-        "harness/protocols/rankings/*",
+        *RANKINGS,
         *(f"{HTML}/*.{kind}" for kind in ("j2", "css", "js")),
     ),
+    "verify": RANKINGS,
 }
 # These check settings, tell of runs, and say where the work is done; they cannot change an output.
 # tests/containers/test_runner.py holds that for containers. Of imported speech, the entry, which is

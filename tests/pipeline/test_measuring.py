@@ -141,7 +141,11 @@ def test_the_folder_is_whole_or_not_there() -> None:
     [
         ("b9", "loud", "system 'b9' is not part of benchmark demo; it has an entry: add it to `sy"),
         ("b2", "lout", "evaluator 'lout' is not part of benchmark demo; did you mean 'loud'"),
-        ("b2", "pitch", "evaluator 'pitch' is not part of benchmark demo; known are: loud"),
+        (
+            "b2",
+            "pitch",
+            "evaluator 'pitch' is not part of benchmark demo; it has an entry: add it to",
+        ),
     ],
 )
 def test_what_is_no_part_of_the_benchmark(system: str, evaluator: str, said: str) -> None:
@@ -205,6 +209,21 @@ def test_emotional_speech_from_corpus_to_values(monkeypatch: pytest.MonkeyPatch)
 def test_what_is_no_part_of_emotions(run: Any, arguments: Sequence[str], said: str) -> None:
     with pytest.raises(ConfigError, match=f"params.yaml: {said}"):
         run(open_context("libri-mini"), *arguments)
+
+
+def test_an_imported_system_has_no_emotional_speech() -> None:
+    content = yaml.safe_load(Path("params.yaml").read_text(encoding="utf-8"))
+    entry = {"type": "imported", "folder": "data/libri-mini/imported/b2", "sha256": "0" * 64}
+    content["anonymizers"]["b2"] = entry
+    Path("params.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    # The demo has no such sets.
+    open_context("demo")
+    match = (
+        r"^params\.yaml: anonymizers\.b2: its speech is imported, and has no set emodb; set "
+        r"`emotion_sets: \[\]` in benchmark libri-mini$"
+    )
+    with pytest.raises(ConfigError, match=match):
+        open_context("libri-mini")
 
 
 # What `compare` takes up

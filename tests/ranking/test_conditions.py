@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from harness.protocols.conditions import AnonymizerRanking
 from harness.protocols.ranking import load
+from harness.ranking.conditions.measured import read_tables
 from harness.ranking.conditions.model import Board, ConditionRanking
-from harness.ranking.conditions.ranking import rank_tables
+from harness.ranking.conditions.ranking import rank_measured
 
 from . import measured_tables as tables
 
@@ -28,7 +29,7 @@ VPC2022, VPC2024 = edition("vpc2022"), edition("vpc2024")
 
 
 def ranked(folder: Path, lines: Iterable[str], rules: AnonymizerRanking) -> ConditionRanking:
-    return rank_tables([tables.write(folder, lines)], rules)
+    return rank_measured(read_tables([tables.write(folder, lines)], rules), rules)
 
 
 def board(ranking: ConditionRanking, minimum: float, track: str) -> Board:
@@ -274,7 +275,7 @@ def test_the_order_of_rows_never_matters(tmp_path: Path, systems, random, of_a_t
     random.shuffle(lines)
     assert ranked(tmp_path, lines, rules) == before
     parts = [tables.write(tmp_path, lines[i::2], f"{i}.csv") for i in (0, 1)]
-    assert rank_tables(parts, rules) == before
+    assert rank_measured(read_tables(parts, rules), rules) == before
 
 
 @PROPERTY

@@ -11,7 +11,8 @@ import pytest
 from harness.protocols.conditions import AnonymizerRanking
 from harness.protocols.ranking import load
 from harness.ranking.conditions.document import schema, to_json
-from harness.ranking.conditions.ranking import rank_tables
+from harness.ranking.conditions.measured import read_tables
+from harness.ranking.conditions.ranking import rank_measured
 from harness.ranking.conditions.table import to_text
 
 from . import measured_tables as tables
@@ -22,7 +23,7 @@ VALIDATOR = jsonschema.Draft202012Validator(json.loads(schema()))
 def shown(folder: Path, name: str, lines: list[str]) -> tuple[str, str]:
     rules = load(name)
     assert isinstance(rules, AnonymizerRanking)
-    ranking = rank_tables([tables.write(folder, lines)], rules)
+    ranking = rank_measured(read_tables([tables.write(folder, lines)], rules), rules)
     return to_text(ranking), to_json(ranking)
 
 

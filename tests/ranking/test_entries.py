@@ -12,6 +12,7 @@ import pytest
 from harness.metrics.eer import EqualErrorRate
 from harness.ranking.entries import (
     OF_A_LIST,
+    OF_AUDIO,
     SUSPICIOUS,
     UNOFFICIAL_AS_A_WHOLE,
     _curve,
@@ -193,6 +194,8 @@ def test_the_codes_that_are_named_here_exist() -> None:
     assert {SEVERITY[code] for code in OF_A_LIST} == {"unscorable"}
     assert {SEVERITY[code] for code in UNOFFICIAL_AS_A_WHOLE} == {"error"}
     assert set(SUSPICIOUS) <= set(SEVERITY)
+    audio = {code for code in SEVERITY if code.startswith("audio-") and SEVERITY[code] == "error"}
+    assert set(OF_AUDIO) == audio
     assert {"late", "own-anonymizer"} <= {code.name for code in CODES}
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from editions import Made, submit_2022, submit_2024, tiny
+from editions import Made, submit_2022, submit_2024, tiny, trials_of
+from speech_files import wav
 
 from harness.errors import ConfigError, DataError
 from harness.protocols import ranking as rankings
@@ -152,6 +153,22 @@ def test_a_value_that_no_system_has_and_one_that_is_claimed_twice(tmp_path: Path
     reasons = {one.team: one.unranked for one in ranked("vpc2024", paths).entries}
     assert reasons["fraction"][0] == "in no category: WER of 0.05, which no system has"
     assert reasons["twice"] == ("in no category: WER of libri is claimed twice, differently",)
+
+
+def test_what_is_wrong_with_the_speech_is_a_remark(tmp_path: Path) -> None:
+    (path,) = submitted("vpc2024", {"clear": FIELD_2024["clear"]}, tmp_path)
+    listed = tiny("vpc2024").lists[0]
+    folder = path / "data" / f"{listed.trials}_clear" / "wav"
+    folder.mkdir(parents=True)
+    names = sorted({trial.utterance for trial in trials_of(listed)})
+    for name in names[1:]:
+        (folder / f"{name}.wav").write_bytes(wav(bytes(3200)))
+    (entry,) = ranked("vpc2024", [path]).entries
+    assert (entry.unranked, entry.reached) == ((), (10, 20))
+    # 6 speakers of 15 utterances each, one of which is missing.
+    silent, missing = entry.remarks
+    assert silent == "audio-silent: no sample that is not 0 (and 88 more)"
+    assert missing.startswith(f"audio-names: 1 utterances of {listed.trials} are missing, 0 are")
 
 
 def test_teams_are_those_of_the_register(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from editions import Made, submit_2022, submit_2024, tiny, write_lists
 from simulated import kaldi, official
 
+from harness.submissions.document import to_document
 from harness.submissions.model import SubmissionResult
 from harness.submissions.table import to_text
 from harness.submissions.verification import Options, verify
@@ -203,3 +204,28 @@ def test_pairs_of_another_list_are_no_list(tmp_path: Path) -> None:
     unknown = [one for one in result.checks if one.code == "trials-unknown"]
     assert [one.file for one in unknown] == [str(vctk.relative_to(path))]
     assert "libri_dev_trials_f" in {one.list for one in result.lists if one.eer is not None}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_list_that_one_submission_states_is_no_other_s(turned: bool, tmp_path: Path) -> None:
+    edition = tiny("vpc2026", known=False)
+    paths = [
+        submit_2024(tmp_path / team, edition, MADE, seed) for seed, team in enumerate(("a", "b"))
+    ]
+    (spoilt,) = paths[1].glob("exp/asv_anon_b/*dev*/scores")
+    with spoilt.open("a") as file:
+        # A nontarget pair that the other one lacks.
+        file.write(f"{spoilt.read_text().split()[0]} nobody-1-1 -0.1234\n")
+    together = to_document(verify(paths[::-1] if turned else paths, edition))
+    for path in paths:
+        alone = to_document(verify([path], edition))
+        for part in ("submissions", "lists", "averages", "claims", "checks", "measures"):
+            name = "name" if part == "submissions" else "submission"
+            own = [one for one in together[part] if one[name] == path.name]
+            assert own == alone[part], part
+    rates = {(o["submission"], o["list"][6:9]): o["eer_percent"] for o in together["lists"]}
+    # 6 of 75 targets; of b one nontarget more is rejected.
+    assert rates["a", "dev"] == rates["a", "tes"] == rates["b", "tes"] == 8.0
+    assert rates["b", "dev"] == pytest.approx(100 * (6 / 75 + 30 / 376) / 2, abs=1e-4)
+    pairs = sorted((o["list"][6:9], o["n_nontarget"]) for o in together["trials"])
+    assert pairs == [("dev", 375), ("dev", 376), ("tes", 375)]

@@ -123,6 +123,36 @@ def test_what_is_no_number_is_told(value: str) -> None:
     assert f"{value!r} is no WER" in check.message
 
 
+@pytest.mark.parametrize("header", ["asr WER WER", "asr wer WER", "asr asr WER"])
+def test_a_column_that_stands_twice_is_no_claim(header: str) -> None:
+    measures = reader("vpc2024")
+    measures.read(f"dataset split {header}\nlibri test anon 9.1 2.1\n", "r", "A")
+    assert measures.claims == []
+    (check,) = measures.checks
+    assert (check.code, check.file, check.line) == ("claim-unreadable", "r", 1)
+    assert check.message.startswith("two columns of one meaning: ")
+
+
+def test_a_value_may_have_its_unit() -> None:
+    measures = reader("vpc2024")
+    measures.read("dataset split asr WER\nlibri test anon 9.99%\n", "r", "A")
+    assert stated(measures) == [("A", "WER", "libri", "test", None, "9.99")]
+    assert measures.checks == []
+
+
+def test_what_ranks_nobody_is_a_note() -> None:
+    measures = reader("vpc2022")
+    name = "libri_dev_trials_f"
+    text = f"{name}  Pitch_correlation: mean=nan std=nan\n"
+    text += f"{name}  Gain of voice distinctiveness : -inf\n"
+    measures.read(f"{text}ASR-libri_test_asr_anon  %WER nan [ 1 ]\n", "r", "A")
+    assert measures.claims == []
+    assert [(one.code, one.line, one.count, one.message) for one in measures.checks] == [
+        ("claim-unreadable", 3, 1, "'nan' is no WER"),
+        ("measure-unchecked", 1, 2, "'nan' is no pitch-correlation"),
+    ]
+
+
 def test_a_long_line_takes_no_time_of_its_own() -> None:
     # A second would be enough for a thousand such files; without end it would never be one.
     for line in ("ASR-" + "a" * 10**6, "ASR-" + "a_" * 10**6, "x" * 10**6, "x" + " " * 10**6):

@@ -292,6 +292,11 @@ def test_a_damaged_file_is_named(
     ("file", "changes", "match"),
     [
         ("config.json", {"hidden_size": 32}, "no usable Wav2Vec2ForCTC"),
+        ("config.json", {"hidden_act": "nonsense"}, "no usable Wav2Vec2ForCTC: 'nonsense'"),
+        ("config.json", {"num_attention_heads": 0}, "no usable Wav2Vec2ForCTC: .*by zero"),
+        ("config.json", {"conv_dim": "abcdefg"}, "no usable Wav2Vec2ForCTC: .*'conv_dim'"),
+        ("config.json", {"attn_implementation": "flash_attention_2"}, "FlashAttention2 .*install"),
+        ("config.json", {"conv_stride": [5]}, "no usable Wav2Vec2ForCTC: .*conv_stride"),
         ("config.json", {"num_hidden_layers": 3}, "lacks 16 tensors, such as wav2vec2.encoder"),
         ("config.json", {"pad_token_id": 4}, "does not name .* their blank 4"),
         ("config.json", {"pad_token_id": None}, "does not name .* their blank None"),
@@ -328,6 +333,24 @@ def test_no_code_of_a_checkpoint_runs(
     with pytest.raises(ConfigError, match=f"{file} in {copy} holds no tensors by name: .*; put"):
         speechbrain_ctc(str(copy), "cpu")
     assert not (tmp_path / "trace").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"hidden_act": "nonsense"}, "wav2vec2.ckpt in .* is not .* its config.json: 'nonsense'"),
+        ({"num_attention_heads": 0}, "wav2vec2.ckpt in .* is not .* its config.json: .*by zero"),
+        ({"conv_dim": "abcdefg"}, "holds no usable Wav2Vec2Config: .*'conv_dim'"),
+        ({"conv_stride": [5]}, "holds no usable Wav2Vec2Config: .*conv_stride"),
+    ],
+)
+def test_a_configuration_of_no_network_is_refused(
+    brain_folder: Path, original: Any, tmp_path: Path, changes: dict[str, object], match: str
+) -> None:
+    copy = shutil.copytree(brain_folder, tmp_path / "model")
+    change(copy / "config.json", **changes)
+    with pytest.raises(ConfigError, match=f"^recognizer speechbrain-ctc: .*{match}.*; put"):
+        speechbrain_ctc(str(copy), "cpu")
 
 
 @pytest.mark.parametrize(

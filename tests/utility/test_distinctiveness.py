@@ -87,8 +87,11 @@ def said(shared: int = 0) -> dict[str, Said]:
 def chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Pair]:
     monkeypatch.chdir(tmp_path)
     stored(Path("original/set"), said())
-    # The same for all speakers: nobody is told apart.
-    alike = {name: Said(said()[f"a-{name[-1]}"].samples, name[0], "f", "") for name in said()}
+    # Half of what all speakers say is what one of them says.
+    alike = {
+        name: Said(said()[f"a-{name[-1]}" if name[-1] in "23" else name].samples, name[0])
+        for name in said()
+    }
     stored(Path("anonymized/set"), alike)
     return pairs(Corpus(Path("original/set")), Corpus(Path("anonymized/set")))
 
@@ -127,8 +130,29 @@ def test_speech_that_is_left_alone_keeps_its_voices(chosen: list[Pair]) -> None:
 
 def test_voices_that_are_alike_are_a_loss(chosen: list[Pair]) -> None:
     gain, lost = compare(EmbeddingToo(), chosen).values
-    assert gain.value < -3
-    assert 60 < lost.value <= 100
+    assert -40 < gain.value < -0.5
+    assert 10 < lost.value < 100
+
+
+def test_silence_hides_everybody_and_has_no_gain(chosen: list[Pair]) -> None:
+    # The same recording for every utterance: -inf dB, which no table holds.
+    same = [
+        Pair(one.utterance, one.speaker, "f", "", one.original, chosen[0].anonymized, {})
+        for one in chosen
+    ]
+    found = compare(EmbeddingToo(), same)
+    assert [(one.measure, one.value) for one in found.values] == [("DeID", pytest.approx(100))]
+    assert found.warnings == (
+        "anonymized speakers are all alike: G_VD is minus infinity, and left out",
+    )
+
+
+def test_an_attacker_that_tells_nobody_apart_says_nothing(chosen: list[Pair]) -> None:
+    one = chosen[0].original
+    same = [Pair(each.utterance, each.speaker, "f", "", one, one, {}) for each in chosen]
+    found = compare(EmbeddingToo(), same)
+    assert found.values == ()
+    assert found.warnings == ("the attacker tells no original speakers apart: no G_VD and no DeID",)
 
 
 def test_names_are_opaque_and_drawn(chosen: list[Pair]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from harness.protocols.values import Value
 from harness.runtime.events import Event, Events
 from harness.runtime.pool import Pool
 from harness.utility import stage
-from harness.utility.stage import Part, evaluate, pairs
+from harness.utility.stage import Part, evaluate, kept_folder, pairs
 from utility.counting import Counting, measured, processes
 from utility.sets import Said, stored
 
@@ -61,15 +62,12 @@ def run(
     heard: list[Event] | None = None,
 ) -> tuple[pd.DataFrame, list[Value]]:
     events = Events(*([] if heard is None else [heard.append]))
+    evaluator = Counting(str(book), times)
     with Pool(workers) as pool:
-        return evaluate(
-            Counting(str(book), times),
-            parts,
-            system="b2",
-            name="loud",
-            pool=pool,
-            events=events,
-        )
+        found = evaluate(evaluator, parts, system="b2", name="loud", pool=pool, events=events)
+    # As who has stored the values does.
+    shutil.rmtree(kept_folder(evaluator, parts, "b2", "loud"))
+    return found
 
 
 def levels(names: Sequence[str]) -> list[float]:

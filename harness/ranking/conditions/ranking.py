@@ -11,21 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from operator import mul
-from pathlib import Path
 
 from harness.protocols.conditions import AnonymizerRanking, exact
-from harness.ranking.conditions.measured import Measured, read_tables
+from harness.ranking.conditions.measured import Measured
 from harness.ranking.conditions.model import Board, ConditionRanking, Entry, Front, Row
 
 Means = Mapping[str, Mapping[str, Fraction]]
-
-
-def rank_tables(paths: Sequence[Path], edition: AnonymizerRanking) -> ConditionRanking:
-    """Rank the systems of some tables by the rules of an edition.
-
-    Raises ConfigError or DataError as `read_tables` does.
-    """
-    return rank_measured(read_tables(paths, edition), edition)
 
 
 def rank_measured(measured: Sequence[Measured], edition: AnonymizerRanking) -> ConditionRanking:

@@ -88,7 +88,7 @@ def statement(
             "benchmark": document["benchmark"],
             "verdict": submission.verdict,
             "trials": _entries(CertifiedTrials, document["trials"]),
-            "lists": certified_lists(submission, verification.reference),
+            "lists": certified_lists(submission, verification.reference_of(submission)),
             "claims": _entries(CertifiedClaim, document["claims"]),
             "checks": _entries(CertifiedCheck, document["checks"]),
             "explanations": _entries(CertifiedExplanation, document["explanations"]),

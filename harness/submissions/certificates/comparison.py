@@ -82,14 +82,18 @@ def check_scores(content: dict[str, Any], verification: Verification) -> None:
     compared: claims may have come from outside the submission.
     """
     expected = certified(content)
-    known = verification.reference.lists
+    known = {
+        name: one
+        for result in verification.submissions
+        for name, one in verification.reference_of(result).lists.items()
+    }
     for trials in expected.trials:
         if trials.list in known and known[trials.list].sha256 != trials.sha256:
             raise _other("trials", trials.list, trials.sha256, known[trials.list].sha256)
     here = {
         (one["file"], one["list"]): build(CertifiedList, one, "verification")
         for result in verification.submissions
-        for one in certified_lists(result, verification.reference)
+        for one in certified_lists(result, verification.reference_of(result))
     }
     for there in expected.lists:
         if there.list not in known:

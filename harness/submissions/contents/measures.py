@@ -19,6 +19,7 @@ from decimal import Decimal
 
 from harness.protocols.conditions import AnonymizerRanking
 from harness.submissions.contents.naming import ORIGINAL, Names
+from harness.submissions.contents.results_files import doubled
 from harness.submissions.model import Check, MeasureClaim
 
 WER, PITCH, GVD = "WER", "pitch-correlation", "GVD"
@@ -62,9 +63,18 @@ class Measures:
         lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         page.tables(lines)
         page.blocks(lines)
-        if page.faults:
-            line, what = page.faults[0]
-            self.checks.append(Check("claim-unreadable", what, file, line, len(page.faults)))
+        # What ranks nobody makes nothing unscorable.
+        for code, faults in (("claim-unreadable", page.faults), ("measure-unchecked", page.notes)):
+            if faults:
+                line, what = faults[0]
+                self.checks.append(Check(code, what, file, line, len(faults)))
+
+    def has_claims(self, header: Sequence[str]) -> bool:
+        """Do columns, in lower case, name a measure other than privacy, and which speech?"""
+        names = {
+            one.name.casefold() for one in self.rules.measures if one.name != self.rules.privacy
+        }
+        return not names.isdisjoint(header) and not set(SPEECH_COLUMNS).isdisjoint(header)
 
     def add(self, claim: MeasureClaim) -> None:
         """Keep a claim, unless it is kept already or there are too many."""
@@ -76,13 +86,17 @@ class Measures:
 
 @dataclass
 class _Page:
-    """One file. asked: is anonymized speech, is original speech asked for?"""
+    """One file. asked: is anonymized speech, is original speech asked for?
+
+    faults, notes: what cannot be read of measures that rank, and of the others.
+    """
 
     measures: Measures
     file: str
     system: str | None
     asked: tuple[bool, bool]
     faults: list[tuple[int, str]] = field(default_factory=list)
+    notes: list[tuple[int, str]] = field(default_factory=list)
 
     def tables(self, lines: Sequence[str]) -> None:
         """Every table with a measure's name and a column that says which speech."""
@@ -91,6 +105,10 @@ class _Page:
             cells = line.split()
             if {"dataset", "split"} <= {cell.casefold() for cell in cells}:
                 header = [cell.casefold() for cell in cells]
+                # A table of EERs is read elsewhere.
+                if self.measures.has_claims(header) and (twice := doubled(header)):
+                    self.faults.append((number, f"two columns of one meaning: {twice}"))
+                    header = []
             elif not cells or line.startswith("--"):
                 header = []
             elif header and len(cells) - len(header) in (0, 1):
@@ -144,11 +162,14 @@ class _Page:
         known = self._known(measure, place)
         if known is None or not self.asked[original]:
             return
-        if not NUMBER.fullmatch(text):
-            self.faults.append((line, f"{text[:LONGEST_SHOWN]!r} is no {measure}"))
+        rules = self.measures.rules
+        number = text.removesuffix(rules.measure(measure).unit)
+        if not NUMBER.fullmatch(number):
+            told = self.faults if measure in rules.tracks else self.notes
+            told.append((line, f"{text[:LONGEST_SHOWN]!r} is no {measure}"))
             return
         system = ORIGINAL if original else self.system
-        self.measures.add(MeasureClaim(system, measure, *known, Decimal(text), self.file, line))
+        self.measures.add(MeasureClaim(system, measure, *known, Decimal(number), self.file, line))
 
     def _known(
         self, name: str, place: tuple[str, str, str | None]

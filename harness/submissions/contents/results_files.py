@@ -82,7 +82,7 @@ class Reader:
         if not {"split", *LIST_COLUMNS} & set(header):
             self.statements.fault("no column `list` or `split`", first + 1)
             return True
-        if twice := _twice(header):
+        if twice := doubled(header):
             self.statements.fault(f"two columns of one meaning: {twice}", first + 1)
             return True
         rows = csv.reader(lines[first + 1 :], delimiter=separator)
@@ -110,7 +110,7 @@ class Reader:
             cells = line.split()
             if _is_header(line):
                 header = [cell.casefold() for cell in cells]
-                if twice := _twice(header):
+                if twice := doubled(header):
                     self.statements.fault(f"two columns of one meaning: {twice}", number)
                     header = []
             elif header and len(cells) - len(header) in (0, 1):
@@ -239,7 +239,7 @@ def _speech(row: Mapping[str, str]) -> str:
     return "other" if any(original) else "anonymized"
 
 
-def _twice(header: Sequence[str]) -> str | None:
+def doubled(header: Sequence[str]) -> str | None:
     """The columns of a header of which one would be read and a person might read the other."""
     for columns in (EER_COLUMNS, SYSTEM_COLUMNS, LIST_COLUMNS, *((name,) for name in header)):
         found = [name for name in header if name and name in columns]

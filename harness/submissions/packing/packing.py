@@ -300,10 +300,11 @@ def _contradictions(collected: Collected, judged: Verification) -> list[str]:
     """Files beside the scores that state other EERs: they are not packed, yet one is wrong."""
     result = judged.submissions[0]
     lists = {(one.system, one.list): one for one in result.lists}
+    reference = judged.reference_of(result)
     faults = []
     for claim in collected.claims:
         system = claim.system or _only(collected.systems)
-        recomputed = recompute(claim, system, lists, judged.protocol, judged.reference)
+        recomputed = recompute(claim, system, lists, judged.protocol, reference)
         if judge(claim, recomputed)[0] == "refuted":
             faults.append(
                 f"{claim.file}: {system} {claim.list}: it says {claim.percent}, the scores give "
