@@ -32,7 +32,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class WordErrors:
-    """Of each utterance, or of each speaker, numbers of words; all of shape (n,).
+    """Of each utterance numbers of words; all of shape (n,).
 
     words: in the transcript. substitutions, deletions: of these, heard as another, and not heard.
     insertions: heard and not said.
@@ -111,21 +111,3 @@ def rate_interval(
     """
     rate(errors, words)
     return ratio_interval(errors, words, speakers, sampling)
-
-
-def by_speaker(found: WordErrors, speakers: Sequence[str]) -> tuple[tuple[str, ...], WordErrors]:
-    """The speakers, sorted, and the sums over the utterances of each, shape (n_speakers,).
-
-    speakers: of each utterance, shape (n,). Raises DataError for another number of them.
-    """
-    if len(speakers) != len(found.words):
-        raise DataError(
-            f"{len(speakers)} speakers for {len(found.words)} utterances",
-            fix="give the speaker of each utterance",
-        )
-    names, speaker = np.unique(np.asarray(speakers, np.str_), return_inverse=True)
-    sums = np.zeros((4, len(names)), np.int64)
-    kinds = (found.words, found.substitutions, found.deletions, found.insertions)
-    for row, counts in zip(sums, kinds, strict=True):
-        np.add.at(row, speaker, counts)
-    return tuple(names.tolist()), WordErrors(*sums)

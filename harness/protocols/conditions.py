@@ -11,7 +11,7 @@ from typing import Literal
 
 from harness.errors import ConfigError
 from harness.protocols.protocol import ListGender
-from harness.protocols.typed import did_you_mean
+from harness.protocols.typed import did_you_mean, named
 
 
 def exact(number: float) -> Fraction:
@@ -98,11 +98,4 @@ class AnonymizerRanking:
 
     def measure(self, name: str) -> Measure:
         """The measure of that name. Raises ConfigError when there is none."""
-        for one in self.measures:
-            if one.name == name:
-                return one
-        raise ConfigError(
-            f"no measure {name!r}",
-            where=f"ranking {self.name}",
-            fix=did_you_mean(name, (one.name for one in self.measures)),
-        )
+        return named(name, self.measures, "measure", f"ranking {self.name}")

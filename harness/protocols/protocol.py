@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from harness.errors import ConfigError
-from harness.protocols.typed import build, did_you_mean, read_yaml
+from harness.protocols.typed import build, did_you_mean, named, read_yaml
 
-Gender = Literal["f", "m"]
 # Of a list: `mixed` has pairs of a woman and a man, too.
 ListGender = Literal["f", "m", "mixed"]
 # Whose EER is the edition's: that of SpeechBrain (2024 and later) or of Kaldi (2020 and 2022).
@@ -160,25 +159,11 @@ class Protocol:
 
     def dataset(self, name: str) -> DataSet:
         """The set of that name. Raises ConfigError when there is none."""
-        for candidate in self.sets:
-            if candidate.name == name:
-                return candidate
-        raise ConfigError(
-            f"no set {name!r}",
-            where=f"protocol {self.name}",
-            fix=did_you_mean(name, (s.name for s in self.sets)),
-        )
+        return named(name, self.sets, "set", f"protocol {self.name}")
 
     def emotion_set(self, name: str) -> EmotionSet:
         """The set of emotional speech of that name. Raises ConfigError when there is none."""
-        for candidate in self.emotion_sets:
-            if candidate.name == name:
-                return candidate
-        raise ConfigError(
-            f"no set of emotional speech {name!r}",
-            where=f"protocol {self.name}",
-            fix=did_you_mean(name, (s.name for s in self.emotion_sets)),
-        )
+        return named(name, self.emotion_sets, "set of emotional speech", f"protocol {self.name}")
 
     def training_set(self) -> DataSet:
         """The one set that attackers are trained on."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import (
     Any,
     Literal,
+    Protocol,
     TypeVar,
     Union,
     get_args,
@@ -22,6 +23,18 @@ import yaml
 from harness.errors import ConfigError
 
 T = TypeVar("T")
+
+
+class HasName(Protocol):
+    """What is found by its name."""
+
+    @property
+    def name(self) -> str:
+        """See the class."""
+        ...
+
+
+Named = TypeVar("Named", bound=HasName)
 
 # Of YAML from strangers. A real submission.yaml has some 100 nodes in 10 kB.
 UNTRUSTED_BYTES = 1 << 20
@@ -40,6 +53,16 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=SIMILAR)
     return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(names) or 'none'}"
+
+
+def named(name: str, things: Sequence[Named], what: str, where: str) -> Named:
+    """Of things with names the one of that name. Raises ConfigError, with a near one, for none."""
+    for thing in things:
+        if thing.name == name:
+            return thing
+    raise ConfigError(
+        f"no {what} {name!r}", where=where, fix=did_you_mean(name, (one.name for one in things))
+    )
 
 
 class Loader(yaml.SafeLoader):

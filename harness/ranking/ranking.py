@@ -23,13 +23,12 @@ from harness.ranking.entries import all_pairs, contestants_of
 from harness.ranking.evidence import evidence_of
 from harness.ranking.model import FORMAT, Method, Ranking
 from harness.ranking.overall import make_overall
-from harness.ranking.register import read_register, teams_of
+from harness.ranking.register import times_of
+from harness.ranking.registered import verify_registered
 from harness.ranking.remarks import not_registered, on_no_board, suspicious
 from harness.ranking.two_sided import make_two_sided
 from harness.submissions import verification
-from harness.submissions.contents.rules import SUBMISSION
 from harness.submissions.limits import Limits
-from harness.submissions.verification import names_of, verify
 
 SENTENCES = (
     "Ranked is, for each system by itself, by the mean EER of the lists of the split {split}: the "
@@ -87,29 +86,22 @@ def rank(
     for one, following in pairwise(sorted(path.resolve() for path in paths)):
         if one == following:
             raise ConfigError("is given twice", where=one.name, fix="name each submission once")
-    register = None
-    if options.register is not None:
-        register = read_register(options.register, names_of(paths))
-    received = {
-        name: one.received for name, one in (register or {}).items() if one.received is not None
-    }
-    found = verify(
+    found, teams, register = verify_registered(
         paths,
         protocol,
+        options.register,
         verification.Options(
             trials=options.trials,
             limits=options.limits,
-            # An edition without a deadline has no late submissions.
-            received=received if SUBMISSION in protocol.dates else None,
             listed_resources=options.listed_resources,
         ),
     )
+    times = times_of(register)
     certificates = Certificates()
     if options.certificates is not None and options.key is not None:
         certificates = read_certificates(
             options.certificates, options.key, found.submissions, protocol.name
         )
-    teams = teams_of(found.submissions, register)
     pairs = all_pairs(found.reference)
     contestants = [
         contestant
@@ -141,9 +133,7 @@ def rank(
         overall=None if rules.overall is None else make_overall(boards, rules.overall),
         two_sided=make_two_sided(boards),
         evidence=tuple(
-            evidence_of(
-                one, teams[one.name], received.get(one.name), certificates.lines.get(one.name)
-            )
+            evidence_of(one, teams[one.name], times.get(one.name), certificates.lines.get(one.name))
             for one in found.submissions
         ),
         remarks=tuple(remarks),

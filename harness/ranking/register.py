@@ -72,6 +72,13 @@ def read_register(path: Path, submissions: Collection[str]) -> dict[str, Registe
     return registered
 
 
+def times_of(register: Mapping[str, Registered] | None) -> dict[str, datetime]:
+    """When submissions came, by name; without those whose time nobody knows."""
+    return {
+        name: one.received for name, one in (register or {}).items() if one.received is not None
+    }
+
+
 def own_name(submission: str) -> str:
     """What a submission is called, without the ending of an archive."""
     return SUFFIX.sub("", PurePath(submission).name) or submission

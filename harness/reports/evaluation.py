@@ -136,7 +136,7 @@ def eer_rows(run: dict[str, Any], scored: Sequence[Scored]) -> pd.DataFrame:
 
 
 def averages(protocol: Protocol, run: dict[str, Any], scored: Sequence[Scored]) -> pd.DataFrame:
-    """Means over the lists of a split with equal weight, from the unrounded EERs, in percent."""
+    """Means over the lists of a split by the edition's weights, of unrounded EERs, in percent."""
     rows = []
     for scenario in dict.fromkeys(one.scenario for one in scored):
         for average in protocol.averages:
@@ -145,7 +145,8 @@ def averages(protocol: Protocol, run: dict[str, Any], scored: Sequence[Scored]) 
                 for one in scored
                 if one.scenario == scenario and one.listed.split == average.split
             ]
-            mean = sum(one.eer.rate for one in members) / len(members)
+            rates = {one.listed.trials: one.eer.rate for one in members}
+            mean = protocol.average(average.split, rates)
             rows.append(
                 {
                     **run,

@@ -24,8 +24,8 @@ from scipy.sparse import csr_array
 
 from harness.anonymizers.pretrained import package
 from harness.corpora.store import SAMPLE_RATE, Samples
-from harness.metrics.pitch_correlation import CEILING, FLOOR, STEP_SECONDS
-from harness.utility.praat import SHORTEST
+from harness.metrics.pitch_correlation import STEP_SECONDS
+from harness.utility.praat import SHORTEST, sound_and_pitch
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -115,8 +115,7 @@ def _voice(speech: Floats) -> tuple[Mapping[str, Floats], int, tuple[float, floa
     """F0 in Hz, 0 where unvoiced, and harmonics-to-noise ratio in dB, both (frames,); the sample in
     the middle of the first frame; jitter and shimmer."""
     parselmouth = package("parselmouth", "Praat", "pip install 'anonymization-harness[utility]'")
-    sound = parselmouth.Sound(speech, sampling_frequency=SAMPLE_RATE)
-    pitch = sound.to_pitch(time_step=STEP_SECONDS, pitch_floor=FLOOR, pitch_ceiling=CEILING)
+    sound, pitch = sound_and_pitch(speech)
     # The height of the autocorrelation at the period: Boersma 1993 makes the ratio of it.
     strength = np.clip(pitch.selected_array["strength"], *STRENGTHS)
     found = {

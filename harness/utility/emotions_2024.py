@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from harness.anonymizers.base import Device
 from harness.anonymizers.pretrained import repeatable, require_folder, require_pinned
 from harness.corpora.store import Samples
 from harness.errors import ConfigError, DataError
@@ -52,6 +51,8 @@ LABEL = re.compile(r"'(\w+)' => (\d+)")
 # SpeechBrain's name of the first of a list of linear layers.
 LINEAR_WEIGHT = "0.w.weight"
 
+# Evaluators work in many processes.
+DEVICE = "cpu"
 WHERE = "recognizer wav2vec2-2024"
 WEIGHTS = (
     f"name a folder with {' and '.join(CONFIGURATION)} of the wav2vec 2.0 model and for each fold "
@@ -68,7 +69,6 @@ class Wav2Vec2:
 
     weights: str | None
     sha256: str | None
-    device: Device = "cpu"
 
     learns: ClassVar[bool] = False
 
@@ -88,7 +88,7 @@ class Wav2Vec2:
         no model, and for files that are not what the module describes; see `EmotionRecognizer`.
         """
         self.require_files()
-        return network(str(self.weights), fold, self.device).probabilities(samples)
+        return network(str(self.weights), fold).probabilities(samples)
 
     def recognize(self, vectors: Floats, original: Floats, labelled: Labelled) -> list[str]:
         """The most probable emotion of each utterance, of equals the first of EMOTIONS.
@@ -128,7 +128,7 @@ def used_files(weights: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Network:
-    """The model of a fold on a device. linear: a tensor. places: of EMOTIONS among its outputs."""
+    """The model of a fold. linear: a tensor. places: of EMOTIONS among its outputs."""
 
     encoder: Encoder
     linear: Any
@@ -138,27 +138,27 @@ class Network:
         """Of EMOTIONS, (4,), of mono 16 kHz int16 samples."""
         padded = np.pad(samples, (0, max(self.encoder.least - len(samples), 0)))
         frames = self.encoder.frames(padded)
-        with repeatable(0, str(self.linear.device)):
+        with repeatable(0, DEVICE):
             outputs = (frames.mean(dim=1) @ self.linear.T).double().softmax(dim=1)
-        found: Floats = outputs[0, self.places].cpu().numpy()
+        found: Floats = outputs[0, self.places].numpy()
         return found
 
 
 @lru_cache(maxsize=5)
-def network(weights: str, fold: str, device: Device) -> Network:
+def network(weights: str, fold: str) -> Network:
     """The model of a fold in the folder `weights`. Raises ConfigError; see `Wav2Vec2.vector`."""
     folders = checkpoints(weights)
     if fold not in folders:
         what = f"no model for fold {fold} in {weights}, but for {', '.join(folders)}"
         raise ConfigError(what, where=WHERE, fix="give speakers the folds of the official lists")
     folder = folders[fold]
-    made = encoder(weights, f"{folder}/{NETWORK}", WHERE, WEIGHTS, device)
+    made = encoder(weights, f"{folder}/{NETWORK}", WHERE, WEIGHTS, DEVICE)
     linear = tensors(weights, f"{folder}/{LINEAR}", WHERE, WEIGHTS)
     shape = (len(EMOTIONS), made.network.config.hidden_size)
     if set(linear) != {LINEAR_WEIGHT} or tuple(linear[LINEAR_WEIGHT].shape) != shape:
         what = f"{folder}/{LINEAR} in {weights} is no layer of {shape[0]} times {shape[1]} weights"
         raise ConfigError(what, where=WHERE, fix=WEIGHTS)
-    return Network(made, linear[LINEAR_WEIGHT].to(device), _places(Path(weights, folder, LABELS)))
+    return Network(made, linear[LINEAR_WEIGHT], _places(Path(weights, folder, LABELS)))
 
 
 def _places(path: Path) -> list[int]:

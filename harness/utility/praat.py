@@ -13,7 +13,10 @@ baseline/local/pitch_correlation.py.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from harness.anonymizers.pretrained import package
 from harness.corpora.audio import FULL_SCALE
@@ -24,6 +27,17 @@ from harness.metrics.pitch_correlation import CEILING, FLOOR, STEP_SECONDS, Trac
 SHORTEST = round(3 / FLOOR * SAMPLE_RATE)
 
 
+def sound_and_pitch(signal: npt.NDArray[np.float64]) -> tuple[Any, Any]:
+    """Praat's objects of a 16 kHz signal of SHORTEST samples or more, (samples,).
+
+    Raises ConfigError without parselmouth.
+    """
+    parselmouth = package("parselmouth", "Praat", "pip install 'anonymization-harness[utility]'")
+    sound = parselmouth.Sound(signal, sampling_frequency=SAMPLE_RATE)
+    pitch = sound.to_pitch(time_step=STEP_SECONDS, pitch_floor=FLOOR, pitch_ceiling=CEILING)
+    return sound, pitch
+
+
 def f0_track(samples: Samples) -> Track:
     """F0 in Hz every 10 ms, 0 where unvoiced, of mono 16 kHz int16 samples.
 
@@ -32,11 +46,9 @@ def f0_track(samples: Samples) -> Track:
     zeros. Praat may place an F0 slightly outside 75 to 500 Hz; pitch correlation takes such a frame
     for unvoiced. Raises ConfigError without parselmouth.
     """
-    parselmouth = package("parselmouth", "Praat", "pip install 'anonymization-harness[utility]'")
     if len(samples) < SHORTEST:
         return np.zeros(0)
-    sound = parselmouth.Sound(samples / FULL_SCALE, sampling_frequency=SAMPLE_RATE)
-    pitch = sound.to_pitch(time_step=STEP_SECONDS, pitch_floor=FLOOR, pitch_ceiling=CEILING)
+    _, pitch = sound_and_pitch(samples / FULL_SCALE)
     # A copy: the field is a view that keeps all candidates in memory.
     track: Track = pitch.selected_array["frequency"].copy()
     return track

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.errors import ConfigError, DataError
 from harness.metrics.resampling import Sampling
 from harness.metrics.speaker_interval import ratio_interval
-from harness.metrics.word_errors import WordErrors, by_speaker, rate, rate_interval, word_errors
+from harness.metrics.word_errors import WordErrors, rate, rate_interval, word_errors
 
 texts = st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join)
 
@@ -135,12 +135,3 @@ def test_the_interval_is_that_of_speakers() -> None:
     assert found.estimate == rate(errors, words)
     assert found.low is not None
     assert rate_interval([1], [2], ["a"]).low is None
-
-
-def test_by_speaker() -> None:
-    names, found = by_speaker(made([3, 4, 5], [1, 0, 2]), ["b", "a", "b"])
-    assert names == ("a", "b")
-    assert counts(found) == [(4, 0, 0, 0), (8, 3, 0, 0)]
-    assert found.errors.dtype == np.int64
-    with pytest.raises(DataError, match="2 speakers for 3 utterances"):
-        by_speaker(made([3, 4, 5], [1, 0, 2]), ["b", "a"])

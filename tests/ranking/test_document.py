@@ -130,11 +130,9 @@ def test_numbers_out_of_range_are_refused_with_their_place(
 def test_of_each_system_there_is_a_strongest_attacker(name: str) -> None:
     document, place, system = put(("two_sided", name, "A1"), None)
     del place[system]
-    with pytest.raises(ConfigError) as caught:
+    said = f"r.json.two_sided.{name}: nothing of the system 'A1'; name each of `systems`"
+    with pytest.raises(ConfigError, match=f"^{re.escape(said)}$"):
         from_json(json.dumps(document).encode(), "r.json")
-    assert str(caught.value) == (
-        f"r.json.two_sided.{name}: nothing of the system 'A1'; name each of `systems`"
-    )
 
 
 def test_the_largest_seed_is_read_again() -> None:
@@ -170,9 +168,8 @@ def changed(**fields: Any) -> bytes:
     ids=lambda value: str(value)[:20],
 )
 def test_what_is_no_ranking_is_one_line(data: bytes, said: str) -> None:
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(ConfigError, match=re.escape(said)) as caught:
         from_json(data, "r.json")
-    assert said in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
 

@@ -140,7 +140,7 @@ def test_names_of_torch_before_2_1(weights: Path) -> None:
     torch.save(renamed, path)
     network.cache_clear()
     np.testing.assert_array_equal(
-        network(str(weights), "1", "cpu").probabilities(speech()), expected
+        network(str(weights), "1").probabilities(speech()), expected
     )
 
 
@@ -241,10 +241,10 @@ def test_a_hostile_checkpoint_runs_nothing(tmp_path: Path, weights: Path) -> Non
         kept = path.read_bytes()
         torch.save({"model.a": Harmful(tmp_path / "harm")}, path)
         with pytest.raises(ConfigError, match=f"fold_1/CKPT.1/{name} in .* holds no tensors by"):
-            network(str(weights), "1", "cpu")
+            network(str(weights), "1")
         path.write_bytes(pickle.dumps(Harmful(tmp_path / "harm"), 2))
         with pytest.raises(ConfigError, match=f"fold_1/CKPT.1/{name} in .* holds no tensors by"):
-            network(str(weights), "1", "cpu")
+            network(str(weights), "1")
         assert not (tmp_path / "harm").exists()
         path.write_bytes(kept)
 
@@ -255,7 +255,7 @@ def test_a_hostile_checkpoint_runs_nothing(tmp_path: Path, weights: Path) -> Non
 def test_damaged_checkpoints(weights: Path, content: bytes) -> None:
     (weights / "fold_1/CKPT+1/wav2vec2.ckpt").write_bytes(content)
     with pytest.raises(ConfigError, match="fold_1/CKPT.1/wav2vec2.ckpt in .* holds no tensors by"):
-        network(str(weights), "1", "cpu")
+        network(str(weights), "1")
 
 
 def test_weights_of_another_network(weights: Path) -> None:
@@ -264,10 +264,10 @@ def test_weights_of_another_network(weights: Path) -> None:
     removed, *_ = sorted(tensors)
     torch.save({name: value for name, value in tensors.items() if name != removed}, path)
     with pytest.raises(ConfigError, match="is not the network of its config.json.*Missing key"):
-        network(str(weights), "1", "cpu")
+        network(str(weights), "1")
     torch.save({**tensors, "model.more": torch.zeros(1)}, path)
     with pytest.raises(ConfigError, match="is not the network of its config.json.*Unexpected key"):
-        network(str(weights), "1", "cpu")
+        network(str(weights), "1")
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_weights_of_another_network(weights: Path) -> None:
 def test_another_layer(weights: Path, tensors: dict[str, torch.Tensor]) -> None:
     torch.save(tensors, weights / "fold_1/CKPT+1/model.ckpt")
     with pytest.raises(ConfigError, match="model.ckpt in .* is no layer of 4 times 16 weights"):
-        network(str(weights), "1", "cpu")
+        network(str(weights), "1")
 
 
 @pytest.mark.parametrize(
@@ -291,10 +291,10 @@ def test_another_layer(weights: Path, tensors: dict[str, torch.Tensor]) -> None:
 def test_other_labels(weights: Path, text: str) -> None:
     (weights / "fold_1/CKPT+1/label_encoder.txt").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match="label_encoder.txt does not give ang, hap, neu, sad"):
-        network(str(weights), "1", "cpu")
+        network(str(weights), "1")
 
 
 def test_a_configuration_that_is_none(weights: Path) -> None:
     (weights / "config.json").write_text("[]", encoding="utf-8")
     with pytest.raises(ConfigError, match="holds no usable Wav2Vec2Config"):
-        network(str(weights), "1", "cpu")
+        network(str(weights), "1")

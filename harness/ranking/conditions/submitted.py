@@ -16,13 +16,12 @@ from harness.protocols.protocol import Protocol
 from harness.ranking.conditions.measured import Measured, Place
 from harness.ranking.entries import status_of, systems_of
 from harness.ranking.names import folded
-from harness.ranking.register import own_name, read_register, teams_of
+from harness.ranking.register import own_name
+from harness.ranking.registered import verify_registered
 from harness.submissions import verification
 from harness.submissions.contents.layout import UNNAMED
-from harness.submissions.contents.rules import SUBMISSION
 from harness.submissions.limits import Limits
 from harness.submissions.model import SubmissionResult
-from harness.submissions.verification import names_of, verify
 
 
 @dataclass(frozen=True)
@@ -43,22 +42,12 @@ def read_submissions(
     ConfigError, ListError or DataError for what the caller gave; what is wrong with a submission
     is why its systems are not ranked.
     """
-    names = names_of(paths)
-    register = None if options.register is None else read_register(options.register, names)
-    received = {
-        name: one.received for name, one in (register or {}).items() if one.received is not None
-    }
-    found = verify(
+    found, teams, _ = verify_registered(
         paths,
         protocol,
-        verification.Options(
-            trials=options.trials,
-            limits=options.limits,
-            # An edition without a deadline has no late submissions.
-            received=received if SUBMISSION in protocol.dates else None,
-        ),
+        options.register,
+        verification.Options(trials=options.trials, limits=options.limits),
     )
-    teams = teams_of(found.submissions, register)
     systems = [
         _measured(one, system, teams[one.name], edition, protocol)
         for one in found.submissions
