@@ -139,9 +139,7 @@ def test_names_of_torch_before_2_1(weights: Path) -> None:
     assert len(set(renamed) - set(tensors)) == 2
     torch.save(renamed, path)
     network.cache_clear()
-    np.testing.assert_array_equal(
-        network(str(weights), "1").probabilities(speech()), expected
-    )
+    np.testing.assert_array_equal(network(str(weights), "1").probabilities(speech()), expected)
 
 
 VECTORS = np.array([[0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1], [0.1, 0.4, 0.4, 0.1]])
